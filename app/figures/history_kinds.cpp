@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace headroom {
@@ -18,6 +19,7 @@ constexpr std::array<VariantName, kVariantInks> kVariantNames = {{{"softmax", "s
                                                                   {"softmax_one", "off-by-one", "off-by-one"},
                                                                   {"softmax_sink", "sink logit", "sink logit"}}};
 constexpr std::size_t kHashShown = 6;
+constexpr std::size_t kMostPlaces = 4096;  // as many as a wide screen has pixels
 
 // Its own unless an earlier kind has it; else the first that is free.
 std::size_t ink_of(std::span<const HistoryKind> earlier, std::size_t own, std::size_t inks) {
@@ -62,6 +64,32 @@ std::vector<HistoryKind> history_kinds(std::span<const StoredHistory* const> his
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].name += names[i];
   return kinds;
+}
+
+std::pair<StepSeries, StepSeries> seed_range(std::span<const StepSeries* const> seeds) {
+  const StepSeries* longest = nullptr;
+  for (const StepSeries* one : seeds)
+    if (one != nullptr && (longest == nullptr || one->last_step() > longest->last_step())) longest = one;
+  if (longest == nullptr) return {};
+  std::vector<std::int64_t> steps;
+  std::vector<float> low, high;
+  const std::size_t places = std::min(longest->size(), kMostPlaces);
+  for (std::size_t i = 0; i < places; ++i) {
+    const std::size_t begin = i * longest->size() / places, end = (i + 1) * longest->size() / places;
+    const std::int64_t from = longest->step(begin);
+    const std::int64_t to = end < longest->size() ? longest->step(end) : longest->last_step() + 1;
+    LowHigh range;
+    for (const StepSeries* one : seeds)
+      if (one != nullptr) range.add(one->range(one->index_of(from), one->index_of(to)));
+    const auto goes_on = [&](const StepSeries* one) {
+      return one == nullptr || one->empty() || one->last_step() >= from;
+    };
+    if (range.empty() || !std::ranges::all_of(seeds, goes_on)) continue;
+    steps.push_back(from);
+    low.push_back(range.low);
+    high.push_back(range.high);
+  }
+  return {StepSeries(steps, std::move(low)), StepSeries(steps, std::move(high))};
 }
 
 }  // namespace headroom

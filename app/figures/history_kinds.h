@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/training/stored_history.h"
@@ -24,5 +25,9 @@ inline constexpr std::size_t kVariantInks = 6;
 // some.
 [[nodiscard]] std::vector<HistoryKind> history_kinds(std::span<const StoredHistory* const> histories,
                                                      std::size_t inks = kVariantInks);
+
+// Lowest and highest of the seeds at the steps of the one that goes farthest, as far as every seed goes: the range of
+// fewer would be narrower. At most 4096 places, each of all steps up to the next. Null: a seed without such a series.
+[[nodiscard]] std::pair<StepSeries, StepSeries> seed_range(std::span<const StepSeries* const> seeds);
 
 }  // namespace headroom

@@ -1,11 +1,9 @@
 #include "app/panels/circuit/circuit_panel.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "app/panels/circuit/circuit_plots.h"
 #include "app/panels/heads/heads_rows.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "core/base/number_text.h"
@@ -75,22 +74,15 @@ void draw_table(PanelContext& context, RunCache& memory, const ModelCircuits& ci
   if (room > 80.0f) context.ui.label_at(bar.x1, bar.centre_y(), hint, theme.hint(), room, Painter::Align::Right);
   if (memory.run() == nullptr || area.height() < 50.0f) return;
   // Sorted once for what is measured.
-  struct Sorted {
-    std::shared_ptr<const RunSnapshot> run;
-    std::vector<std::size_t> rows;
-  };
-  std::any& kept = context.ui.kept_value("sorted");
-  const Sorted* sorted = std::any_cast<Sorted>(&kept);
-  if (!sorted || sorted->run.get() != memory.run()) {
-    kept = Sorted{context.state.heads_shown(), make_head_table(*memory.run(), "", "copying_score", true).rows};
-    sorted = std::any_cast<Sorted>(&kept);
-  }
+  const std::vector<std::size_t>& sorted = kept_for(context.ui.kept_value("sorted"), context.state.heads_shown(), [&] {
+    return make_head_table(*memory.run(), "", "copying_score", true).rows;
+  });
   HeadRowsOptions options;
   options.columns = circuit_columns(*memory.run());
   options.kind = false;
   options.row_height = measure::kFullTableRow;
   context.ui.push_id("circuits");
-  draw_head_rows(context, memory, sorted->rows, options, area);
+  draw_head_rows(context, memory, sorted, options, area);
   context.ui.pop_id();
 }
 

@@ -1,7 +1,6 @@
 #include "app/panels/circuit/circuit_plots.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -9,11 +8,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
@@ -50,19 +49,6 @@ void draw_refused(const CircuitView& view, Rect area, const std::string& what, c
 }
 
 using SpectrumOf = std::function<const std::vector<double>&(const HeadCircuits&)>;
-
-// What was worked out from the layers that there are is kept while they are the same.
-template <typename Made>
-const Made* kept(const CircuitView& view, std::string_view name, const std::function<Made()>& make) {
-  struct Kept {
-    std::vector<std::shared_ptr<const LayerCircuits>> of;
-    Made made;
-  };
-  std::any& value = view.context.ui.kept_value(name);
-  if (const Kept* known = std::any_cast<Kept>(&value); known && known->of == view.circuits.layers) return &known->made;
-  value = Kept{view.circuits.layers, make()};
-  return &std::any_cast<Kept>(&value)->made;
-}
 
 // Lines of the head and its layer over the quartiles and median of all heads measured so far.
 struct Spectra {
@@ -106,7 +92,8 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
   }
   const std::size_t length = own.front().first->size();
   const Spectra& all =
-      *kept<Spectra>(view, title + " " + std::to_string(length), [&] { return all_spectra(view, of, length); });
+      kept_for(view.context.ui.kept_value(title + " " + std::to_string(length)), view.circuits.layers,
+               [&] { return all_spectra(view, of, length); });
   double low = kInfinity, high = 0.0;
   const auto widen = [&](const std::vector<double>& values) {
     for (const double value : values)
@@ -325,7 +312,8 @@ void draw_alignment_by_layer(const CircuitView& view, Rect area) {
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   const Rect foot = draw_plot_head(view, area, "In the group, by layer", "");
-  const Pairs& all = *kept<Pairs>(view, "pairs", [&] { return all_pairs(view.circuits); });
+  const Pairs& all = kept_for(view.context.ui.kept_value("pairs"), view.circuits.layers,
+                              [&] { return all_pairs(view.circuits); });
   const std::size_t heads = view.layer.heads.size();
   std::vector<double> mine_x, mine_y;
   for (std::size_t other = 0; other < heads && !view.layer.output_alignment.empty(); ++other)

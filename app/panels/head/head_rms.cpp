@@ -2,12 +2,10 @@
 #include "app/panels/head/head_rms.h"
 
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +19,7 @@
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
@@ -61,26 +60,8 @@ std::array<Choice, 3> switch_choices(const HeadPanelView& view) {
            {"‖w‖₂", "head.rms weights", rms == "weights", ""}}};
 }
 
-// What takes long to work out is kept while the head is shown.
-template <typename Made>
-const Made& kept_of_head(const HeadPanelView& view, const std::string& name, const std::function<Made()>& make) {
-  struct Kept {
-    HeadRef head;
-    Made made;
-  };
-  std::any& piece = view.memory.piece(name);
-  const Kept* known = std::any_cast<Kept>(&piece);
-  if (known == nullptr || known->head != view.head) {
-    piece = Kept{view.head, make()};
-    known = std::any_cast<Kept>(&piece);
-  }
-  return known->made;
-}
-
 const RunPremise& run_premise(HeadPanelView& view) {
-  std::any& kept = view.memory.piece("premise");
-  if (!kept.has_value()) kept = RunPremise(view.run);
-  return *std::any_cast<RunPremise>(&kept);
+  return kept_for(view.memory.piece("premise"), &view.run, [&] { return RunPremise(view.run); });
 }
 
 std::string premise_tooltip(const HeadPremise& premise, std::int64_t tests) {
@@ -177,8 +158,9 @@ void draw_wash(RmsPlot& plot) {
 // have, dotted.
 void draw_measured_premise(RmsPlot& plot) {
   const HeadPanelView& view = plot.view;
-  const PremiseRows& premise = kept_of_head<PremiseRows>(
-      view, "premise rows", [&] { return premise_rows(view.layer, view.head.head, view.series); });
+  const PremiseRows& premise = kept_for(view.memory.piece("premise rows"), view.head, [&] {
+    return premise_rows(view.layer, view.head.head, view.series);
+  });
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   draw_band(painter, plot.frame, premise.low.n, premise.low.median, premise.high.median, theme.second.faded(0.28f));
@@ -210,8 +192,8 @@ std::vector<NamedEnd> named_ends(const RmsPlot& plot) {
       if (!end->drawn() || std::ranges::any_of(ends, same)) continue;
       EndCurve curve;
       if (end->per_row()) {
-        const RowCurve& middle = kept_of_head<RowCurve>(plot.view, "middle of " + end->name,
-                                                        [&] { return row_curve(plot.view.series, end->rows); });
+        const RowCurve& middle = kept_for(plot.view.memory.piece("middle of " + end->name), plot.view.head,
+                                          [&] { return row_curve(plot.view.series, end->rows); });
         curve = {middle.place, end == &interval->high ? middle.upper : middle.lower};
         for (std::size_t i = 0; i < curve.y.size(); ++i)  // a single row has its value alone
           if (!std::isfinite(curve.y[i])) curve.y[i] = middle.median[i];

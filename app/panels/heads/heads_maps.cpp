@@ -2,7 +2,6 @@
 #include "app/panels/heads/heads_maps.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "app/panels/heads/thumbnails.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/quick_layers.h"
 #include "app/plot/color_bar.h"
 #include "app/session/head_threshold.h"
@@ -73,19 +73,9 @@ bool is_differential(const RunSnapshot& run) {
 
 // By the table's order: heads that are there, the largest value first, those without one last.
 std::vector<std::size_t> order_by_value(PanelContext& context, const RunSnapshot& run) {
-  struct Order {
-    std::shared_ptr<const RunSnapshot> run;
-    std::string quantity;
-    std::vector<std::size_t> rows;
-  };
-  std::any& value = context.ui.kept_value("order");
-  if (!value.has_value()) value = Order{};
-  Order& order = *std::any_cast<Order>(&value);
-  const std::string& quantity = maps_quantity(context.state.view);
-  const std::shared_ptr<const RunSnapshot>& data = context.state.shown()->data;
-  if (order.run != data || order.quantity != quantity)
-    order = {data, quantity, make_head_table(run, "", quantity, true).rows};
-  return order.rows;
+  const std::string quantity = maps_quantity(context.state.view);
+  return kept_for(context.ui.kept_value("order"), std::pair(context.state.shown()->data, quantity),
+                  [&] { return make_head_table(run, "", quantity, true).rows; });
 }
 
 void draw_maps_bar(const Maps& maps, Rect area) {

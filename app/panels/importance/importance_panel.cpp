@@ -1,12 +1,12 @@
 #include "app/panels/importance/importance_panel.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,12 +14,12 @@
 #include "app/panels/importance/importance_view.h"
 #include "app/panels/importance/importance_ways.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
 #include "app/ui/text_wrap.h"
-#include "core/base/format.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -29,19 +29,9 @@ constexpr std::size_t kManyHeads = 4096;
 
 // Made once for what it is of: it looks at the shapes of all layers.
 const SweepEstimate& kept_estimate(PanelContext& context, const ImportanceView& view) {
-  struct Kept {
-    std::string of;
-    SweepEstimate estimate;
-  };
-  std::any& kept = context.ui.kept_value("estimate");
-  const std::string of = format("%d %d %zu %zu %g", view.run->id, static_cast<int>(view.way),
-                                view.table ? view.table->done : 0, view.data->finished_layers(), view.run->seconds);
-  auto* value = std::any_cast<Kept>(&kept);
-  if (value == nullptr || value->of != of) {
-    kept = Kept{of, estimate_sweep(context.state, view.way)};
-    value = std::any_cast<Kept>(&kept);
-  }
-  return value->estimate;
+  const std::tuple of(view.run->id, view.way, view.table ? view.table->done : 0, view.data->finished_layers(),
+                      view.run->seconds);
+  return kept_for(context.ui.kept_value("estimate"), of, [&] { return estimate_sweep(context.state, view.way); });
 }
 
 // "one head changed at a time · 256 tokens, 255 predictions · whole model 3.0757 nats".

@@ -1,10 +1,10 @@
 #include "app/panels/tokens/loss_plot.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <string>
 
+#include "app/panels/parts/kept.h"
 #include "app/plot/plot_frame.h"
 
 namespace headroom {
@@ -16,9 +16,7 @@ constexpr std::size_t kMostPoints = 20000;
 
 // Medians by token, made once of a run.
 const std::vector<double>& kept_medians(RunCache& memory, const Predictions& predictions) {
-  std::any& piece = memory.piece("median loss");
-  if (!piece.has_value()) piece = running_median(predictions.loss, kMedianWidth);
-  return *std::any_cast<std::vector<double>>(&piece);
+  return kept_for(memory.piece("median loss"), 0, [&] { return running_median(predictions.loss, kMedianWidth); });
 }
 
 }  // namespace

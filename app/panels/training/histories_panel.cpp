@@ -2,7 +2,6 @@
 #include "app/panels/training/histories_panel.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
@@ -96,21 +97,15 @@ NumberColumns number_columns(const Rect& row) {
 }
 
 // How a history's sink ended and when it came: over all its measurements, so worked out once.
-struct KeptEnd {
-  std::shared_ptr<const StoredHistory> of;
-  const StepSeries* series = nullptr;
-  double threshold = 0.0, end = kNaN;
+struct SinkEnd {
+  double end = kNaN;
   std::optional<std::int64_t> from;
 };
 
-const KeptEnd& end_of(Ui& ui, const TrainingEntry& entry, const StepSeries& series, double threshold) {
-  std::any& kept = ui.kept_value("end");
-  const auto* known = std::any_cast<KeptEnd>(&kept);
-  if (known == nullptr || known->of != entry.data || known->series != &series || known->threshold != threshold) {
-    kept = KeptEnd{entry.data, &series, threshold, mean_at_end(series, kEnd), first_above(series, threshold, kInARow)};
-    known = std::any_cast<KeptEnd>(&kept);
-  }
-  return *known;
+const SinkEnd& end_of(Ui& ui, const TrainingEntry& entry, const StepSeries& series, double threshold) {
+  return kept_for(ui.kept_value("end"), std::tuple(entry.data, &series, threshold), [&] {
+    return SinkEnd{mean_at_end(series, kEnd), first_above(series, threshold, kInARow)};
+  });
 }
 
 void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
@@ -154,7 +149,7 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
     const TextStyle style{Face::Sans, 11.0f, history.diverged_step ? theme.err : theme.warn};
     column.text(row, at.third, progress, style, at.third - at.first - 8.0f, Painter::Align::Right);
   } else {
-    const KeptEnd* end =
+    const SinkEnd* end =
         heads.sink_score ? &end_of(ui, entry, *heads.sink_score, context.state.view.heads.threshold) : nullptr;
     column.text(row, at.second, value_or_dash(end ? end->end : kNaN, 3), mono, 60.0f, Painter::Align::Right);
     std::string from = "–";

@@ -1,13 +1,18 @@
 #include "app/panels/training/training_curves.h"
 
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/series.h"
 #include "core/base/format.h"
@@ -21,56 +26,26 @@ constexpr double kZoomPerNotch = 1.25;
 
 // Curves in pixels are worked out again only where the data, the axes or the room are others: not for a cursor that
 // moves.
-struct KeptPieces {
-  std::shared_ptr<const void> owner;
-  const StepSeries* series = nullptr;
-  Rect inner;
-  std::array<double, 4> ends{};
-  std::array<bool, 2> logs{};
-  std::vector<std::vector<Vec2>> pieces;
-};
-
-const std::vector<std::vector<Vec2>>* pieces_of(Ui& ui, const std::string& id, const PlotFrame& frame,
-                                                const StepSeries& series, const std::shared_ptr<const void>& owner) {
-  std::any& kept = ui.kept_value(id);
-  auto* known = std::any_cast<KeptPieces>(&kept);
-  const std::array<double, 4> ends = {frame.x.low, frame.x.high, frame.y.low, frame.y.high};
-  const std::array<bool, 2> logs = {frame.x.log, frame.y.log};
-  if (known == nullptr || known->owner != owner || known->series != &series || known->inner != frame.inner ||
-      known->ends != ends || known->logs != logs) {
-    kept = KeptPieces{owner, &series, frame.inner, ends, logs, column_pieces(frame, series)};
-    known = std::any_cast<KeptPieces>(&kept);
-  }
-  return &known->pieces;
+const std::vector<std::vector<Vec2>>& pieces_of(Ui& ui, const std::string& id, const PlotFrame& frame,
+                                                const StepCurve& curve) {
+  const std::tuple of(curve.owner, curve.series, frame.inner,
+                      std::array{frame.x.low, frame.x.high, frame.y.low, frame.y.high}, frame.x.log, frame.y.log);
+  return kept_for(ui.kept_value(id), of, [&] { return column_pieces(frame, *curve.series); });
 }
 
 // What the axis of a plot follows from, and what exceeds it: likewise.
 struct KeptRange {
-  std::vector<std::pair<const StepSeries*, std::shared_ptr<const void>>> of;
-  std::vector<Vec2> points;
-  std::array<double, 5> ends{};
-  bool log = false;
-  Range range{};
-  std::optional<OffAxis> off;
+  Range range;
+  std::optional<OffAxis> off = {};
+  bool fresh = true;  // what exceeds it is not known
 };
 
-KeptRange& range_of_plot(Ui& ui, const StepPlot& plot, const Axis& steps, bool& fresh) {
-  KeptRange now;
-  for (const StepCurve& curve : plot.curves) now.of.emplace_back(curve.series, curve.owner);
-  now.points = plot.points;
-  now.ends = {steps.low, steps.high, static_cast<double>(steps.from), static_cast<double>(steps.to),
-              plot.line.value_or(-1.0)};
-  now.log = steps.log;
-  std::any& kept = ui.kept_value("range " + plot.id);
-  auto* known = std::any_cast<KeptRange>(&kept);
-  fresh = known == nullptr || known->of != now.of || known->points != now.points || known->ends != now.ends ||
-          known->log != now.log;
-  if (fresh) {
-    now.range = step_range(plot, steps);
-    kept = std::move(now);
-    known = std::any_cast<KeptRange>(&kept);
-  }
-  return *known;
+KeptRange& range_of_plot(Ui& ui, const StepPlot& plot, const Axis& steps) {
+  std::vector<std::pair<const StepSeries*, std::shared_ptr<const void>>> series;
+  for (const StepCurve& curve : plot.curves) series.emplace_back(curve.series, curve.owner);
+  const std::tuple of(std::move(series), plot.points, std::array{steps.low, steps.high}, steps.log,
+                      std::array{steps.from, steps.to}, plot.line);
+  return kept_for(ui.kept_value("range " + plot.id), of, [&] { return KeptRange{step_range(plot, steps)}; });
 }
 
 void draw_cursor(PanelContext& context, const PlotFrame& frame, const StepPlot& plot) {
@@ -167,8 +142,7 @@ void draw_training_plot(PanelContext& context, Rect area, const StepPlot& plot) 
   x.high_label = true;
   Axis axis{steps.low, steps.high, steps.log, area.x0 + 40.0f, area.x1 - room.right};
   if (axis.to - axis.from < 20.0f || area.height() < 44.0f) return;
-  bool fresh = false;
-  KeptRange& kept = range_of_plot(ui, plot, axis, fresh);
+  KeptRange& kept = range_of_plot(ui, plot, axis);
   const Range range = kept.range;
   AxisSpec y = axis_spec(range.low, range.high, plot.log_y);
   y.high_label = true;
@@ -184,11 +158,11 @@ void draw_training_plot(PanelContext& context, Rect area, const StepPlot& plot) 
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const StepCurve& curve = plot.curves[i];
     const std::string id = "curve " + plot.id + " " + std::to_string(i);
-    draw_step_curve(painter, frame, curve, *pieces_of(ui, id, frame, *curve.series, curve.owner), theme);
+    draw_step_curve(painter, frame, curve, pieces_of(ui, id, frame, curve), theme);
   }
   draw_step_points(painter, frame, plot);
   draw_plot_axes(painter, frame, theme);
-  if (fresh) kept.off = off_axis(frame, plot.curves);
+  if (std::exchange(kept.fresh, false)) kept.off = off_axis(frame, plot.curves);
   draw_step_marks(painter, frame, kept_steps(context.state), kept.off, theme);
   if (kept.off) context.facts.set("training." + plot.id + ".off", static_cast<double>(kept.off->value));
   draw_ends(painter, frame, ends);

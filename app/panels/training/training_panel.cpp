@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/history_kinds.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
@@ -160,33 +161,6 @@ struct KindBands {
   std::vector<std::pair<StepSeries, StepSeries>> loss, gradient, logit, sink;  // by kind
 };
 
-std::pair<StepSeries, StepSeries> band_of_seeds(const std::vector<const StepSeries*>& seeds) {
-  const StepSeries* longest = nullptr;
-  for (const StepSeries* one : seeds)
-    if (one != nullptr && (longest == nullptr || one->last_step() > longest->last_step())) longest = one;
-  if (longest == nullptr) return {};
-  std::vector<std::int64_t> steps;
-  std::vector<float> low, high;
-  // At most as many places as a wide screen has pixels: each the range of all seeds up to the next one.
-  const std::size_t places = std::min<std::size_t>(longest->size(), 4096);
-  for (std::size_t i = 0; i < places; ++i) {
-    const std::size_t begin = i * longest->size() / places, end = (i + 1) * longest->size() / places;
-    const std::int64_t from = longest->step(begin);
-    const std::int64_t to = end < longest->size() ? longest->step(end) : longest->last_step() + 1;
-    LowHigh range;
-    for (const StepSeries* one : seeds)
-      if (one != nullptr) range.add(one->range(one->index_of(from), one->index_of(to)));
-    const auto goes_on = [&](const StepSeries* one) {
-      return one == nullptr || one->empty() || one->last_step() >= from;
-    };
-    if (range.empty() || !std::ranges::all_of(seeds, goes_on)) continue;
-    steps.push_back(from);
-    low.push_back(range.low);
-    high.push_back(range.high);
-  }
-  return {StepSeries(steps, std::move(low)), StepSeries(steps, std::move(high))};
-}
-
 std::shared_ptr<const KindBands> kind_bands(PanelContext& context, const std::vector<TrainingKind>& kinds) {
   const State& state = context.state;
   std::any& kept = context.ui.kept_value("bands");
@@ -212,10 +186,10 @@ std::shared_ptr<const KindBands> kind_bands(PanelContext& context, const std::ve
       logit.push_back(heads.logit_max);
       sink.push_back(heads.sink_score);
     }
-    now->loss.push_back(band_of_seeds(loss));
-    now->gradient.push_back(band_of_seeds(gradient));
-    now->logit.push_back(band_of_seeds(logit));
-    now->sink.push_back(band_of_seeds(sink));
+    now->loss.push_back(seed_range(loss));
+    now->gradient.push_back(seed_range(gradient));
+    now->logit.push_back(seed_range(logit));
+    now->sink.push_back(seed_range(sink));
   }
   const Kept made = std::move(now);
   kept = made;

@@ -63,4 +63,15 @@ CATCH_TEST_CASE("a variant without a colour takes the first that is free, and ki
   CATCH_CHECK(kinds[9].ink == 1);
 }
 
+CATCH_TEST_CASE("a range of seeds ends where the first of them does") {
+  const StepSeries first({0, 10, 20, 30}, {1.0f, 2.0f, 3.0f, 4.0f}), second({0, 10, 20}, {3.0f, 1.0f, 5.0f}), none;
+  const std::vector<const StepSeries*> seeds{&first, nullptr, &second, &none};
+  const auto [low, high] = seed_range(seeds);
+  CATCH_REQUIRE((low.size() == 3 && high.size() == 3));
+  CATCH_CHECK((low.values()[0] == 1.0f && low.values()[1] == 1.0f && low.values()[2] == 3.0f));
+  CATCH_CHECK((high.values()[0] == 3.0f && high.values()[1] == 2.0f && high.values()[2] == 5.0f));
+  CATCH_CHECK(high.last_step() == 20);
+  CATCH_CHECK(seed_range({}).first.empty());
+}
+
 }  // namespace headroom::test
