@@ -166,7 +166,7 @@ float paragraph_height(PanelContext& context, const std::string& text, const Tex
 }
 
 // What an interval is of, how many leave out 0, and what one text cannot say.
-std::string caution(const ImportanceView& view) {
+std::string caution(PanelContext& context, const ImportanceView& view) {
   const LossTable& table = *view.table;
   const auto small = std::ranges::count_if(
       table.delta, [](double delta) { return std::isfinite(delta) && std::abs(delta) < kSmallLossChange; });
@@ -178,7 +178,7 @@ std::string caution(const ImportanceView& view) {
       " ± is half of a 95 %% interval by %zu blocks of tokens, corrected for %zu changes: it leaves out 0 for %zu of "
       "%zu, the others are dimmed.",
       table.blocks, table.tested(), table.count_differing(), table.done);
-  if (const double detectable = table.detectable(); std::isfinite(detectable))
+  if (const double detectable = detectable_change(context, view); std::isfinite(detectable))
     text += " A change below ±" + two_digits(detectable) + " would be seen in fewer than 80 of 100 cases.";
   return text;
 }
@@ -276,7 +276,7 @@ void draw_ablated_set(PanelContext& context, const ImportanceView& view, Rect ar
 
 void draw_below_list(PanelContext& context, const ImportanceView& view, Rect& body) {
   const Theme& theme = context.theme();
-  const std::string warning = caution(view);
+  const std::string warning = caution(context, view);
   TextStyle style = theme.hint();
   style.color = theme.warn;
   const float room = body.width() - 18.0f;

@@ -50,7 +50,7 @@ void draw_ground(const LossScatter& scatter, LabelSpace& space) {
   const PlotFrame& frame = scatter.frame;
   draw_plot_ground(painter, frame, theme);
   // Changes that the intervals cannot be relied on to see, as in figures; without intervals small ones.
-  const double detectable = scatter.view.table->detectable(),
+  const double detectable = detectable_change(scatter.context, scatter.view),
                unseen = std::isfinite(detectable) ? detectable : kSmallLossChange;
   const float y0 = frame.y.pixel(std::min(unseen, frame.y.high)), y1 = frame.y.pixel(std::max(-unseen, frame.y.low));
   painter.fill_rect(Rect{frame.inner.x0, y0, frame.inner.x1, y1}.intersected(frame.inner), theme.mark.faded(0.07f));

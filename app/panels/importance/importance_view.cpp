@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -37,6 +37,11 @@ AxisSpec loss_axis(const LossSweeps& sweeps) {
       for (const double delta : table->delta)
         if (std::isfinite(delta)) low = std::min(low, delta), high = std::max(high, delta);
   return signed_axis(low, high, kSmallLossChange);
+}
+
+double detectable_change(PanelContext& context, const ImportanceView& view) {
+  if (view.table == nullptr) return kNaN;
+  return kept_for(context.ui.kept_value("detectable"), view.sweep->table, [&] { return view.table->detectable(); });
 }
 
 std::string done_text(const LossTable& table) {

@@ -32,6 +32,9 @@ struct ImportanceView {
 // The symlog axis that holds the changes of all ways that there are.
 [[nodiscard]] AxisSpec loss_axis(const LossSweeps& sweeps);
 
+// LossTable::detectable() of what is shown, worked out once for each table: it takes some milliseconds.
+[[nodiscard]] double detectable_change(PanelContext& context, const ImportanceView& view);
+
 // "180 of 270 heads", "270 heads"; what is asked for among what there is.
 [[nodiscard]] std::string done_text(const LossTable& table);
 // What goes on: "layer 9, from the last upward".
