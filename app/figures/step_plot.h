@@ -29,7 +29,7 @@ struct StepCurve {
 
 struct StepPlot {
   std::string id, title, hint;        // hint: right of the title, elided
-  std::vector<StepCurve> curves;  // later ones over earlier ones
+  std::vector<StepCurve> curves;      // later ones over earlier ones
   bool log_y = false;                 // where all values are positive
   std::optional<Range> natural = {};  // the axis, whatever the values are
   std::optional<double> line = {};    // dashed: the gradient's clip, ε

@@ -91,9 +91,8 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
     return;
   }
   const std::size_t length = own.front().first->size();
-  const Spectra& all =
-      kept_for(view.context.ui.kept_value(title + " " + std::to_string(length)), view.circuits.layers,
-               [&] { return all_spectra(view, of, length); });
+  const Spectra& all = kept_for(view.context.ui.kept_value(title + " " + std::to_string(length)), view.circuits.layers,
+                                [&] { return all_spectra(view, of, length); });
   double low = kInfinity, high = 0.0;
   const auto widen = [&](const std::vector<double>& values) {
     for (const double value : values)
@@ -312,8 +311,8 @@ void draw_alignment_by_layer(const CircuitView& view, Rect area) {
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   const Rect foot = draw_plot_head(view, area, "In the group, by layer", "");
-  const Pairs& all = kept_for(view.context.ui.kept_value("pairs"), view.circuits.layers,
-                              [&] { return all_pairs(view.circuits); });
+  const Pairs& all =
+      kept_for(view.context.ui.kept_value("pairs"), view.circuits.layers, [&] { return all_pairs(view.circuits); });
   const std::size_t heads = view.layer.heads.size();
   std::vector<double> mine_x, mine_y;
   for (std::size_t other = 0; other < heads && !view.layer.output_alignment.empty(); ++other)

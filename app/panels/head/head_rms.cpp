@@ -158,9 +158,8 @@ void draw_wash(RmsPlot& plot) {
 // have, dotted.
 void draw_measured_premise(RmsPlot& plot) {
   const HeadPanelView& view = plot.view;
-  const PremiseRows& premise = kept_for(view.memory.piece("premise rows"), view.head, [&] {
-    return premise_rows(view.layer, view.head.head, view.series);
-  });
+  const PremiseRows& premise = kept_for(view.memory.piece("premise rows"), view.head,
+                                        [&] { return premise_rows(view.layer, view.head.head, view.series); });
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   draw_band(painter, plot.frame, premise.low.n, premise.low.median, premise.high.median, theme.second.faded(0.28f));

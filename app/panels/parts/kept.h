@@ -6,8 +6,8 @@
 
 namespace headroom {
 
-// `slot`: of Ui::kept_value or RunCache::piece, one for each call. `of` can be compared; `make` says what is kept, which
-// can be changed after.
+// `slot`: of Ui::kept_value or RunCache::piece, one for each call. `of` can be compared; `make` says what is kept,
+// which can be changed after.
 template <typename Of, typename Make>
 std::invoke_result_t<Make>& kept_for(std::any& slot, const Of& of, const Make& make) {
   struct Kept {

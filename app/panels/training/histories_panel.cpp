@@ -103,9 +103,8 @@ struct SinkEnd {
 };
 
 const SinkEnd& end_of(Ui& ui, const TrainingEntry& entry, const StepSeries& series, double threshold) {
-  return kept_for(ui.kept_value("end"), std::tuple(entry.data, &series, threshold), [&] {
-    return SinkEnd{mean_at_end(series, kEnd), first_above(series, threshold, kInARow)};
-  });
+  return kept_for(ui.kept_value("end"), std::tuple(entry.data, &series, threshold),
+                  [&] { return SinkEnd{mean_at_end(series, kEnd), first_above(series, threshold, kInARow)}; });
 }
 
 void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {

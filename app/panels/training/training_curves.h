@@ -1,5 +1,5 @@
-// One plot of the training view (figures/step_plot.h) with the pointer and the cursor that all of them share. Main thread
-// only.
+// One plot of the training view (figures/step_plot.h) with the pointer and the cursor that all of them share. Main
+// thread only.
 #pragma once
 
 #include "app/figures/step_plot.h"

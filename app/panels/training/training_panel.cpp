@@ -36,7 +36,7 @@ std::string steps_text(std::int64_t steps) { return grouped_text(steps) + (steps
 
 // A series of an entry: thick and named where the entry is in the film strip.
 StepCurve curve_of_entry(const TrainingEntry& entry, const TrainingKind& kind, const StepSeries& series,
-                             std::shared_ptr<const void> owner, bool strong) {
+                         std::shared_ptr<const void> owner, bool strong) {
   StepCurve curve;
   curve.series = &series;
   curve.owner = std::move(owner);
