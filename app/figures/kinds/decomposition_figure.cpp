@@ -128,7 +128,7 @@ class TermPanel final : public FigurePanel {
     LabelSpace space(inner, page.style.pt(1.0f));
     for (std::size_t t = 0; t < kTerms; ++t)
       for (const bool high : {false, true}) {
-        const TermLine& line = lines[t];
+        const RowCurve& line = lines[t].curve;
         std::size_t farthest = line.y.size();
         for (std::size_t i = 0; i < line.y.size(); ++i) {
           if (!(high ? line.y[i] > y.high : line.y[i] < y.low)) continue;
