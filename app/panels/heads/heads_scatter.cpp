@@ -336,7 +336,7 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
     const HeadRef head = head_of_row(scatter.run, row);
     names.push_back({row, head_text(head) + role_of(scatter.run, head), {Face::Sans, 11.0f, theme.text}});
   }
-  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names);
+  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names, NamePlaces::Free);
 }
 
 void draw_legend(const Scatter& scatter, Rect area) {

@@ -179,7 +179,7 @@ std::string caution(PanelContext& context, const ImportanceView& view) {
       "%zu, the others are dimmed.",
       table.blocks, table.tested(), table.count_differing(), table.done);
   if (const double detectable = detectable_change(context, view); std::isfinite(detectable))
-    text += " A change below ±" + two_digits(detectable) + " would be seen in fewer than 80 of 100 cases.";
+    text += " A change below ±" + two_digits(detectable) + " (grey) would be seen in fewer than 80 of 100 cases.";
   return text;
 }
 

@@ -112,7 +112,7 @@ void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std
     names.push_back({place,
                      head_text(scatter.view.table->head_at(place)),
                      {Face::Mono, 11.0f, scatter.view.differs(place) ? theme.text : theme.text3}});
-  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names);
+  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names, NamePlaces::Near);
 }
 
 constexpr const char *kHeading = "rank correlation, 95 %", *kOver = "over heads of one text";

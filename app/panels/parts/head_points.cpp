@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -42,7 +41,7 @@ AxisSpec column_axis(const HeadColumn& column, bool log, double below, double ab
 ColorScale layer_scale(const RunSnapshot& run, const Theme& theme) {
   const auto first = static_cast<float>(run.layers.front()), last = static_cast<float>(run.layers.back());
   const float span = std::max(1.0f, last - first);
-  return {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
+  return {theme.sequential(), ScaleKind::Linear, first - 0.5f * span, first + span, 1e-3f};
 }
 
 void draw_layer_colours(PanelContext& context, Rect row, float height, const RunSnapshot& run,
@@ -70,23 +69,27 @@ void draw_layer_colours(PanelContext& context, Rect row, float height, const Run
 }
 
 void draw_point_names(Painter& painter, const Theme& theme, LabelSpace& space, std::span<const Vec2> points,
-                      std::span<const PointName> names) {
+                      std::span<const PointName> names, NamePlaces where) {
+  static const std::vector<Vec2> kNear = {{1.0f, 0.0f},   {1.0f, -0.5f}, {1.0f, 0.5f}, {-1.0f, 0.0f},
+                                          {-1.0f, -0.5f}, {-1.0f, 0.5f}, {1.0f, 1.2f}, {-1.0f, 1.2f}},
+                                 kFree = {{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f},
+                                          {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}};
+  static const std::vector<float> kNearSteps = {14.0f, 30.0f, 52.0f, 80.0f}, kFreeSteps = {16.0f, 34.0f, 60.0f};
+  const bool near = where == NamePlaces::Near;
   const auto covered = [&](const Rect& place) {
-    const Rect near = place.inset(-kCovered);
-    return std::ranges::count_if(points, [&](Vec2 p) { return std::isfinite(p.x) && near.contains(p); });
+    const Rect round = place.inset(-kCovered);
+    return std::ranges::count_if(points, [&](Vec2 p) { return std::isfinite(p.x) && round.contains(p); });
   };
   for (const PointName& name : names) {
     const Vec2 p = points[name.point];
     if (!std::isfinite(p.x)) continue;
     const float width = painter.measure().width(name.text, name.style.face, name.style.size) + 2.0f * kNamePadding;
     std::vector<Rect> places;
-    for (const float away : {16.0f, 34.0f, 60.0f})
-      for (const auto& [dx, dy] :
-           {std::pair{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f}, {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}}) {
-        const float x = dx > 0.0f ? p.x + away : p.x - away - width;
-        places.push_back(Rect::sized(x, p.y + dy * away - 0.5f * kNameHeight, width, kNameHeight));
-      }
-    std::ranges::stable_sort(places, {}, covered);
+    for (const float away : near ? kNearSteps : kFreeSteps)
+      for (const Vec2 way : near ? kNear : kFree)
+        places.push_back(Rect::sized(way.x > 0.0f ? p.x + away : p.x - away - width,
+                                     p.y + way.y * away - 0.5f * kNameHeight, width, kNameHeight));
+    if (!near) std::ranges::stable_sort(places, {}, covered);
     const std::ptrdiff_t at = space.place_first(places);
     if (at < 0) continue;
     const Rect place = places[static_cast<std::size_t>(at)];

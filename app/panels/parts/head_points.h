@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +22,7 @@ namespace headroom {
 // values, else has 1-2-5 ends, with these shares of its length added at both.
 [[nodiscard]] AxisSpec column_axis(const HeadColumn& column, bool log, double below = 0.0, double above = 0.0);
 
-// Colours of layers, without the darkest fifth of the map, which would be lost on the panel.
+// Colours of layers, without the darkest third of the map, which would be lost on the panel and its greys.
 [[nodiscard]] ColorScale layer_scale(const RunSnapshot& run, const Theme& theme);
 // Side by side, `height` pixels high, with their indices below them: 14 pixels more.
 void draw_layer_colours(PanelContext& context, Rect row, float height, const RunSnapshot& run, const ColorScale& scale);
@@ -32,10 +33,11 @@ struct PointName {
   std::string text;
   TextStyle style;
 };
-// In this order, each where it covers the fewest of the points; none where there is no room. Points that are not finite
-// have no place.
+// In this order; none where there is no room. Near their points, or where they cover the fewest of all. Points that are
+// not finite have no place.
+enum class NamePlaces : std::uint8_t { Near, Free };
 void draw_point_names(Painter& painter, const Theme& theme, LabelSpace& space, std::span<const Vec2> points,
-                      std::span<const PointName> names);
+                      std::span<const PointName> names, NamePlaces where);
 // The point nearest to the pointer within 8 pixels.
 [[nodiscard]] std::optional<std::size_t> nearest_head(std::span<const Vec2> points, Vec2 pointer);
 
