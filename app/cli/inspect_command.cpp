@@ -18,9 +18,9 @@
 #include "app/cli/fact_lines.h"
 #include "app/cli/inspect_run.h"
 #include "app/cli/layer_json.h"
-#include "app/cli/size_text.h"
 #include "app/process/report_error.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/checkpoint/adapter_folder.h"
 #include "core/io/run_file.h"
 #include "core/model/capture.h"
@@ -271,7 +271,7 @@ void print_text(const Inspection& found, bool all_tensors) {
   print_fact("format",
              std::string(checkpoint.format_name()) +
                  format(", %zu file%s, ", checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s") +
-                 size_text(found.size_bytes));
+                 size_text(static_cast<double>(found.size_bytes)));
   std::string dtypes;
   for (const auto& [name, count] : found.dtypes)
     dtypes += (dtypes.empty() ? "" : ", ") + std::to_string(count) + " " + name;

@@ -62,6 +62,7 @@ void Documents::take_up(const SavedSession& saved, const ModelEntry& model) {
                                                  model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
                                                  static_cast<unsigned long long>(model.size_bytes)));
   if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
+  state_.keep_residual = saved.keep_residual, state_.extra = saved.extra;
   ViewState view = saved.view;
   view.run = state_.view.run;
   view.centre = CentreView::Map;  // until there are two runs

@@ -23,6 +23,7 @@
 #include "app/session/importance.h"
 #include "app/session/run_names.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/io/hdf5_error.h"
 #include "core/model/capture.h"
 #include "core/run/analysis.h"
@@ -577,7 +578,7 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
       },
       [this, job, path, told = std::move(told)](const Result<AnalysisOutcome>& outcome) {
         compute_.end(job);
-        if (outcome) return told(format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
+        if (outcome) return told(size_text(static_cast<double>(outcome->size_bytes)));
         if (outcome.error().code == ErrorCode::Cancelled)
           inbox_.message(MessageLevel::Info, "cancelled; " + path + " was not written");
         told(outcome.error());

@@ -121,6 +121,9 @@ Result<SavedSession> current_session(const State& state) {
     }
   session.prompt = state.prompt;
   session.ran = shown->data != nullptr;
+  const bool of_run = session.ran && shown->model >= 0;
+  session.keep_residual = of_run ? shown->keep_residual : state.keep_residual;
+  session.extra = of_run ? shown->extra : state.extra;
   session.what_ifs = shown->what_ifs;
   for (const AblationWay way : kAblationWays) {
     const LossTable* table = table_of(shown->sweeps, way);
@@ -144,6 +147,9 @@ std::string session_text(const SavedSession& session) {
                {"shown", session.shown},
                {"prompt", prompt_json(session.prompt)},
                {"ran", session.ran},
+               {"keep_residual", session.keep_residual},
+               {"rounding", session.extra.rounding},
+               {"premise", session.extra.premise},
                {"what_ifs", session.what_ifs},
                {"trainings", session.trainings},
                {"view", view_json(session.view)}};
@@ -185,6 +191,9 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   if (session.shown >= session.files.size()) session.shown = 0;
   session.prompt = prompt_of_json(object_in(root, "prompt"));
   read_value(root, "ran", session.ran);
+  read_value(root, "keep_residual", session.keep_residual);
+  read_value(root, "rounding", session.extra.rounding);
+  read_value(root, "premise", session.extra.premise);
   read_value(root, "what_ifs", session.what_ifs);
   if (root.contains("beside")) {
     session.beside.emplace();

@@ -25,6 +25,8 @@ struct SavedSession {
   std::size_t shown = 0;              // position in `files`
   PromptEntry prompt;                 // of the shown checkpoint
   bool ran = false;                   // it had been run
+  bool keep_residual = false;         // its whole residual stream was kept, or the next run keeps it
+  ExtraMeasures extra;                // what was measured beside the usual, or the next run measures
   std::vector<std::string> what_ifs;  // of the run that is shown, with their scopes; empty: as trained
   // A run of the same checkpoint beside it.
   struct Beside {

@@ -49,7 +49,6 @@ namespace {
 
 constexpr double kIdleSeconds = 1.0;        // between looks at files that may have changed
 constexpr int kSettlingFrames = 3;          // hover shows in the frame after
-constexpr std::int64_t kCompareEvery = 16;  // frames of random hands
 constexpr double kPictureSeconds = 5.0;     // that a picture waits for its cells at most
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
@@ -245,7 +244,7 @@ class Application {
     if (hidden_times > 0) return;
     loop_.end_frame();
     const double end_s = now_seconds();
-    if (random_ && loop_.frame_count() % kCompareEvery == 0) compare_shown();
+    if (random_) loop_.compare_shown();
     frame_ms_.push_back(1e3 * (end_s - begin_s));
     // What a click or a key did is on the screen with this frame.
     if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f)
@@ -253,14 +252,6 @@ class Application {
     ++frames_since_line_;
     if (!result.lines.empty()) dirty_ = kSettlingFrames;
     take_requests();
-  }
-
-  // What was kept of earlier frames is as if all were drawn now.
-  void compare_shown() {
-    const auto shown = loop_.shown(), whole = loop_.shown(true);
-    if (!shown || !whole) return;
-    ++frames_compared_;
-    if (shown->rgb != whole->rgb) ++frames_differ_;
   }
 
   void take_requests() {
@@ -286,8 +277,7 @@ class Application {
     facts.set("device", state.device.text);
     facts.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
     facts.set("clipboard", copied_);
-    facts.set("frames.compared", static_cast<double>(frames_compared_));
-    facts.set("frames.differ", static_cast<double>(frames_differ_));
+    facts.set("frames.differ", loop_.frames_differ());
     facts.set("developer.vertices", static_cast<double>(loop_.painter().work().widget_vertices));
     const RunEntry* run = state.shown();
     const ModelEntry* model = run ? state.find_model(run->model) : nullptr;
@@ -500,7 +490,6 @@ class Application {
   std::string copied_;  // by a command, last
   int dirty_ = kSettlingFrames;
   int frames_since_line_ = 0;
-  std::int64_t frames_compared_ = 0, frames_differ_ = 0;
   bool holding_ = false, open_demo_ = false, quit_ = false;
   std::optional<WindowRequest> picture_;  // being taken
   double picture_until_s_ = 0.0;

@@ -22,6 +22,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kKeptTimes = 1024;
+constexpr std::int64_t kCompareEvery = 16;
 
 void keep(std::vector<float>& times, double value_us) {
   if (times.size() >= 2 * kKeptTimes) times.erase(times.begin(), times.end() - static_cast<std::ptrdiff_t>(kKeptTimes));
@@ -45,6 +46,7 @@ struct FrameLoop::State {
   bool keeps = false;
   int shown_width = 0, shown_height = 0;
   float drawn_share = 1.0f;
+  double differ = -1.0;
 
   void begin(Color clear_color, int enlarged) {
     begun_us = Trace::now_us();
@@ -191,6 +193,14 @@ Result<PixelImage> FrameLoop::shown(bool anew) {
 }
 
 float FrameLoop::drawn_share() const { return state_->drawn_share; }
+void FrameLoop::compare_shown() {
+  State& s = *state_;
+  if (s.frames % kCompareEvery != 0) return;
+  const Result<PixelImage> kept = shown(), whole = shown(true);
+  if (kept && whole) s.differ = std::max(s.differ, 0.0) + (kept->rgb != whole->rgb ? 1.0 : 0.0);
+}
+
+double FrameLoop::frames_differ() const { return state_->differ; }
 const FrameTimes& FrameLoop::times() const { return state_->times; }
 std::int64_t FrameLoop::frame_count() const { return state_->frames; }
 std::int64_t FrameLoop::gl_error_count() const { return state_->errors->count(); }

@@ -68,6 +68,9 @@ class FrameLoop {
   // Pixels of the window as end_frame() left it, or, `anew`, with all of that frame drawn again, before the next
   // begin_frame(): they are the same. capture() where no frames are kept.
   [[nodiscard]] Result<PixelImage> shown(bool anew = false);
+  // Of every 16th frame whether these differ, for tests; how many did so far, −1: none was asked.
+  void compare_shown();
+  [[nodiscard]] double frames_differ() const;
 
   [[nodiscard]] const FrameTimes& times() const;
   // Of the frame that end_frame() drew last: the share of its pixels that were drawn anew.

@@ -21,7 +21,8 @@ constexpr std::pair<Verdict, const char*> kHeadings[] = {{Verdict::Agrees, "May 
                                                          {Verdict::Differs, "Contradicted by these models:"},
                                                          {Verdict::Undecided, "Not decided:"}};
 
-std::string number_text(double value) {
+// Whole where it is: a cell that is no mean over seeds.
+std::string single_text(double value) {
   if (std::isnan(value)) return "–";
   if (value == std::floor(value) && std::abs(value) < kMostWhole) return format("%.0f", value);
   return Spread{{value}}.text();
@@ -29,7 +30,7 @@ std::string number_text(double value) {
 
 std::string cell_text(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* number = std::get_if<double>(&cell)) return number_text(*number);
+  if (const auto* number = std::get_if<double>(&cell)) return single_text(*number);
   return std::get<Spread>(cell).text();
 }
 

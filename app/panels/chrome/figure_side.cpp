@@ -114,7 +114,7 @@ std::vector<PartsBlock> parts_of(PanelContext& context, float width) {
   return blocks;
 }
 
-void draw_parts(SideColumn& column, const PartsBlock& block) {
+void draw_part_rows(SideColumn& column, const PartsBlock& block) {
   PanelContext& context = column.context;
   const Theme& theme = context.theme();
   column.line();
@@ -168,7 +168,7 @@ bool draw_kind(PanelContext& context, const KindRow& row, bool with_brief) {
 }
 
 // One below the other with what they are, or side by side in two columns, with that of one below them.
-void draw_kinds(SideColumn& column, bool two_columns, float row_height) {
+void draw_kind_list(SideColumn& column, bool two_columns, float row_height) {
   PanelContext& context = column.context;
   const Theme& theme = context.theme();
   const FigureWish& wish = context.state.figure;
@@ -272,9 +272,9 @@ void draw_figure_side(PanelContext& context, Rect side) {
   ui.push_clip(side);
   const float offset = ui.scroll("side", side, content);
   SideColumn column{context, area, side.y0 - offset};
-  draw_kinds(column, two_columns, row);
+  draw_kind_list(column, two_columns, row);
   draw_form(column);
-  for (const PartsBlock& block : blocks) draw_parts(column, block);
+  for (const PartsBlock& block : blocks) draw_part_rows(column, block);
   ui.pop_clip();
 }
 

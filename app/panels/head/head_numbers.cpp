@@ -2,6 +2,7 @@
 #include "app/panels/head/head_numbers.h"
 
 #include <algorithm>
+#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -140,11 +141,13 @@ std::vector<std::string> head_numbers(const HeadPanelView& view) {
   }
   static constexpr std::string_view kSmall[] = {
       "sink_score", "context_rms_relative_mean", "weight_l2_mean", "coherence_mean", "value_drain", "logit_max"};
-  for (std::string& name : usual_numbers(view.run)) {
+  std::any& usual = view.memory.piece("usual numbers");
+  if (!usual.has_value()) usual = usual_numbers(view.run);
+  for (const std::string& name : std::any_cast<const std::vector<std::string>&>(usual)) {
     if (view.low && std::ranges::find(kSmall, name) == std::end(kSmall)) continue;
     // Heads without a sink of their own give nothing to it: no news.
     if (name == "implicit_sink_mass" && view.program.sums_to_one()) continue;
-    names.push_back(std::move(name));
+    names.push_back(name);
   }
   return names;
 }
@@ -170,10 +173,12 @@ void draw_numbers(HeadPanelView& view, Rect area) {
     const std::optional<double> threshold =
         info.sink_null ? std::optional(context.state.view.heads.threshold) : std::nullopt;
     draw_strip(context.painter(), bar, column.sample, value, threshold, theme);
-    const std::string ends = strip_hint(strip_range(column.sample, threshold), info.decimals);
-    if (context.ui.hovered({area.x0, y - 9.0f, area.x1, y + 9.0f})) view.number_under_pointer = name;
-    context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f},
-                       info.long_name + "\n" + info.definition + (ends.empty() ? "" : "\n" + ends));
+    const Rect row{area.x0, y - 9.0f, area.x1, y + 9.0f};
+    if (context.ui.hovered(row)) {
+      view.number_under_pointer = name;
+      const std::string ends = strip_hint(strip_range(column.sample, threshold), info.decimals);
+      context.ui.tooltip(row, info.long_name + "\n" + info.definition + (ends.empty() ? "" : "\n" + ends));
+    }
     y += kNumberLine;
   }
 }

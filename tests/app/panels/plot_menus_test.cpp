@@ -1,5 +1,7 @@
 // A right click on any plot of the window leads to its figure, or says why there is none.
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/panels/chrome/window_layout.h"

@@ -75,10 +75,12 @@ CATCH_TEST_CASE("Every field of a view that is kept comes back, by its words", "
   SavedSession session;
   session.files = {{"x"}};
   session.view = view;
+  session.keep_residual = true, session.extra.premise = true;
   CATCH_REQUIRE(save_session(folder.path() / "a.headroom", session).has_value());
   const auto back = load_session(folder.path() / "a.headroom");
   CATCH_REQUIRE(back.has_value());
   CATCH_CHECK(back->view == view);
+  CATCH_CHECK((back->keep_residual && back->extra.premise && !back->extra.rounding));
   const std::string text = session_text(session);
   for (const char* word :
        {"L3.H5", "what-if", "scaled", "symlog", "negative", "table", "L2.H3", "flip", "rho", "hide-key0", "rms"})

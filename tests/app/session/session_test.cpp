@@ -523,5 +523,24 @@ CATCH_TEST_CASE("A script runs line by line, and an expectation that fails names
   CATCH_CHECK(unknown.error().message == "line 2: no such command: explode");
 }
 
+CATCH_TEST_CASE("A session taken up again measures beside the usual what its run did", "[session]") {
+  const TempFolder folder;
+  const std::string path = (folder.path() / "a.headroom").string();
+  {
+    SessionBench bench;
+    bench.demo("bytes/softmax");
+    bench.run("residual.keep on");
+    bench.run("premise on");
+    bench.run("run");
+    bench.run("premise off");  // of the run after it
+    bench.run("session.save " + quote_word(path));
+  }
+  SessionBench bench;
+  bench.run("session.open " + quote_word(path));
+  const RunEntry* run = bench.state().shown();
+  CATCH_REQUIRE((run != nullptr && run->data != nullptr));
+  CATCH_CHECK((run->keep_residual && run->extra.premise && !run->extra.rounding));
+}
+
 }  // namespace
 }  // namespace headroom::test
