@@ -503,9 +503,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json, &merge.json, &compare.json, &table.json,
-                       &figure.json, &report.json, &quantities.json, &families.json, &tokenize.json, &bench.json,
-                       &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json,
+                       &merge.json, &compare.json, &table.json, &figure.json, &report.json, &quantities.json,
+                       &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);

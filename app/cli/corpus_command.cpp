@@ -62,8 +62,9 @@ Result<CorpusPlan> make_plan(const CorpusArguments& arguments, const OpenedModel
   HEADROOM_TRY(const PlanOptions options, plan_options(arguments));
   const auto show = [&](std::int64_t documents, std::int64_t sequences) {
     if (documents % 64 == 0)
-      progress.show(options.sequences > 0 ? static_cast<double>(sequences) / static_cast<double>(options.sequences) : 0.0,
-                    format("%lld documents", static_cast<long long>(documents)));
+      progress.show(
+          options.sequences > 0 ? static_cast<double>(sequences) / static_cast<double>(options.sequences) : 0.0,
+          format("%lld documents", static_cast<long long>(documents)));
   };
   return plan_corpus(arguments.data, options, plan_model(model), show, [] { return signal_received(); });
 }
@@ -90,8 +91,8 @@ Result<void> take_shard(const std::string& text, CorpusRequest& request) {
 }
 
 std::string plan_text(const CorpusPlan& plan) {
-  std::string text = format("%zu sequences of %lld positions from %zu of %lld documents in %zu files", plan.sequences.size(),
-                            static_cast<long long>(plan.options.length), plan.documents.size(),
+  std::string text = format("%zu sequences of %lld positions from %zu of %lld documents in %zu files",
+                            plan.sequences.size(), static_cast<long long>(plan.options.length), plan.documents.size(),
                             static_cast<long long>(plan.documents_read), plan.files.size());
   if (plan.documents_short > 0)
     text += format("; %lld documents are shorter than a sequence", static_cast<long long>(plan.documents_short));
@@ -101,16 +102,11 @@ std::string plan_text(const CorpusPlan& plan) {
 }
 
 nlohmann::json plan_json(const CorpusPlan& plan) {
-  return {{"plan_sha256", plan.plan_sha256},
-          {"ids_sha256", plan.ids_sha256},
-          {"corpus_sha256", plan.corpus_sha256},
-          {"length", plan.options.length},
-          {"sequences", plan.sequences.size()},
-          {"documents", plan.documents_read},
-          {"documents_used", plan.documents.size()},
-          {"documents_short", plan.documents_short},
-          {"tokens_dropped", plan.tokens_dropped},
-          {"files", plan.files.size()}};
+  return {{"plan_sha256", plan.plan_sha256},         {"ids_sha256", plan.ids_sha256},
+          {"corpus_sha256", plan.corpus_sha256},     {"length", plan.options.length},
+          {"sequences", plan.sequences.size()},      {"documents", plan.documents_read},
+          {"documents_used", plan.documents.size()}, {"documents_short", plan.documents_short},
+          {"tokens_dropped", plan.tokens_dropped},   {"files", plan.files.size()}};
 }
 
 void print_json(const nlohmann::json& value) {
@@ -119,8 +115,8 @@ void print_json(const nlohmann::json& value) {
 
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
-    std::fprintf(stderr, "%s%s\n", warning.starts_with("warning: ") ? "" : "note: ",
-                 escape_for_terminal(warning).c_str());
+    std::fprintf(stderr, "%s%s\n",
+                 warning.starts_with("warning: ") ? "" : "note: ", escape_for_terminal(warning).c_str());
 }
 
 nlohmann::json statistics_json(const StatisticValues& values) {
@@ -137,8 +133,8 @@ std::string interval_text(const StatisticValues& values) {
   std::string text = format("%.6f", of(values, Statistic::Mean));
   const double error = of(values, Statistic::StandardError);
   if (error == error)
-    text += format(" ± %.6f, 95 %% by t [%.6f, %.6f]", error, of(values, Statistic::CiLow),
-                   of(values, Statistic::CiHigh));
+    text +=
+        format(" ± %.6f, 95 %% by t [%.6f, %.6f]", error, of(values, Statistic::CiLow), of(values, Statistic::CiHigh));
   return text;
 }
 
@@ -215,8 +211,7 @@ int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, 
 // Says no to a file that nobody expects to be so large.
 Result<void> check_kept(const CorpusArguments& arguments, const CorpusRequest& request) {
   HEADROOM_TRY(const double bytes, kept_bytes(request));
-  if (isatty(STDERR_FILENO) == 1)
-    std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
   if (arguments.keep != "all" || bytes <= kMostKeptBytes) return {};
   Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than 4 GiB");
   return error.at_tensor("--keep")

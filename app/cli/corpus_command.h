@@ -1,5 +1,5 @@
-// `headroom corpus MODEL …`: runs a checkpoint on many sequences and writes what its heads do over them; `headroom merge
-// PARTS …`: parts of such a run as one file. Main thread only.
+// `headroom corpus MODEL …`: runs a checkpoint on many sequences and writes what its heads do over them; `headroom
+// merge PARTS …`: parts of such a run as one file. Main thread only.
 #pragma once
 
 #include <cstdint>

@@ -24,38 +24,50 @@ std::string not_a_whole_number(const std::string& text) {
 
 void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  CLI::Option* plan = command.add_option("--plan", arguments.plan, "plan that --plan-only has written; it says all of the below")
-                          ->type_name(kFileValue);
+  CLI::Option* plan =
+      command.add_option("--plan", arguments.plan, "plan that --plan-only has written; it says all of the below")
+          ->type_name(kFileValue);
   const auto planned = [&](CLI::Option* option) { return option->excludes(plan); };
-  planned(command.add_option("--data", arguments.data,
-                             "documents: text, JSONL, also packed by gzip or zstd, files of token ids, or folders of them"))
+  planned(
+      command.add_option("--data", arguments.data,
+                         "documents: text, JSONL, also packed by gzip or zstd, files of token ids, or folders of them"))
       ->type_name(kPathValue);
-  planned(command.add_option("--length", arguments.length, "positions of every sequence"))->check(CLI::Range(std::int64_t{1}, kMost));
-  planned(command.add_option("--split", arguments.split, "what a document of a text file is: the file, a line, a run of lines"))
+  planned(command.add_option("--length", arguments.length, "positions of every sequence"))
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  planned(command.add_option("--split", arguments.split,
+                             "what a document of a text file is: the file, a line, a run of lines"))
       ->check(CLI::IsMember({"none", "lines", "blank"}));
-  planned(command.add_option("--field", arguments.field, "field of JSONL with the text or the ids, e.g. a.b (default: text)"));
+  planned(command.add_option("--field", arguments.field,
+                             "field of JSONL with the text or the ids, e.g. a.b (default: text)"));
   planned(command.add_option("--ids-dtype", arguments.ids_dtype, "what an id of a file without a header is"))
       ->check(CLI::IsMember({"uint16", "uint32", "int32"}));
   planned(command.add_option("--document-end", arguments.document_end, "id that ends a document of a file of ids"))
       ->check(CLI::Range(0, 2147483647));
-  planned(command.add_option("--stride", arguments.stride, "tokens from one piece of a document to the next (default: its length)"))
+  planned(command.add_option("--stride", arguments.stride,
+                             "tokens from one piece of a document to the next (default: its length)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
-  planned(command.add_option("--bos", arguments.bos, "whether a BOS stands before each sequence; auto: of text, as the tokenizer does"))
+  planned(command.add_option("--bos", arguments.bos,
+                             "whether a BOS stands before each sequence; auto: of text, as the tokenizer does"))
       ->check(CLI::IsMember({"auto", "always", "never"}));
   planned(command.add_option("--pack", arguments.pack, "whether documents are joined before they are cut"))
       ->check(CLI::IsMember({"none", "concat"}));
-  planned(command.add_option("--separator", arguments.separator, "behind each joined document: none, eos, an id; or bos before it"));
+  planned(command.add_option("--separator", arguments.separator,
+                             "behind each joined document: none, eos, an id; or bos before it"));
   planned(command.add_option("--sequences", arguments.sequences, "how many at most (default: all)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
   planned(command.add_option("--pieces", arguments.pieces, "of a document at most (default: all)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
-  planned(command.add_option("--seed", arguments.seed, "takes documents in an order drawn with it"))->check(not_a_whole_number);
-  planned(command.add_option("--order", arguments.order, "all first pieces, then all second; document after document; drawn"))
+  planned(command.add_option("--seed", arguments.seed, "takes documents in an order drawn with it"))
+      ->check(not_a_whole_number);
+  planned(command.add_option("--order", arguments.order,
+                             "all first pieces, then all second; document after document; drawn"))
       ->check(CLI::IsMember({"spread", "natural", "random"}));
-  CLI::Option* only = command.add_flag("--plan-only", arguments.plan_only, "write the plan, run nothing")->excludes(plan);
+  CLI::Option* only =
+      command.add_flag("--plan-only", arguments.plan_only, "write the plan, run nothing")->excludes(plan);
   command.add_option("--shard", arguments.shard, "part I of N of the sequences, from 0, e.g. 3/8")->excludes(only);
-  command.add_option("--keep", arguments.keep,
-                     "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max")
+  command
+      .add_option("--keep", arguments.keep,
+                  "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max")
       ->excludes(only);
   command.add_option("--epsilon", arguments.epsilons, "shares of attention from which a head is a sink")
       ->delimiter(',')
@@ -64,7 +76,8 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
       ->check(not_a_whole_number)
       ->excludes(only);
-  command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file")->excludes(only);
+  command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file")
+      ->excludes(only);
 }
 
 void add_merge(CLI::App& app, MergeArguments& arguments) {

@@ -25,6 +25,7 @@
 #include "core/base/number_text.h"
 #include "core/checkpoint/tensor_info.h"
 #include "core/io/circuits_schema.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/model/layer_facts.h"
 #include "core/run/run_overview.h"
@@ -339,6 +340,45 @@ void print_circuits(const std::filesystem::path& path, std::uint64_t size, const
   if (datasets) print_datasets(file);
 }
 
+// A corpus, and the plan of one.
+constexpr std::array kPlanFacts = {
+    "model_id", "sequences", "length", "documents",   "documents_used", "plan_sha256",     "ids_sha256",
+    "data",     "order",     "bos",    "created_utc", "source",         "tokenizer_sha256"};
+constexpr std::array kCorpusFacts = {"model_id",      "sequences",   "sequences_all",    "shard_index",
+                                     "shard_count",   "length",      "documents",        "documents_used",
+                                     "keep",          "plan_sha256", "ids_sha256",       "data",
+                                     "created_utc",   "source",      "command_line",     "model_type",
+                                     "dtype_compute", "backend",     "checkpoint_sha256"};
+
+Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  const bool ran = text("schema_name") == kCorpusSchemaName;
+  print_fact(ran ? "corpus" : "plan of a corpus", path.string());
+  print_fact("file", "HDF5, " + size_text(size) + ", schema " + text("schema_version") + ", made " +
+                         text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id"));
+  print_fact("sequences", text("sequences") + " of " + text("length") + " positions from " + text("documents_used") +
+                              " of " + text("documents") + " documents");
+  if (const std::string shards = text("shard_count"); !shards.empty())
+    print_fact("part", text("shard_index") + " of " + shards);
+  if (ran) {
+    HEADROOM_TRY(const std::vector<double> loss, file.read("next_token_loss"));
+    HEADROOM_TRY(const std::vector<double> rate, file.read("sink_rate"));
+    HEADROOM_TRY(const std::vector<double> epsilons, file.read_axis("epsilon"));
+    const auto interval = [](double mean, double low, double high) {
+      return format("%.4f, 95 %% [%.4f, %.4f]", mean, low, high);
+    };
+    if (loss.size() > 4) print_fact("next-token loss", interval(loss[0], loss[3], loss[4]) + " nats");
+    const std::size_t step = 3 * epsilons.size();
+    for (std::size_t e = 0; e < epsilons.size() && rate.size() >= 5 * step; ++e)
+      print_fact(format("sinks above %g", epsilons[e]).c_str(),
+                 interval(rate[3 * e], rate[3 * step + 3 * e], rate[4 * step + 3 * e]) + " of the heads");
+  }
+  print_fact("plan", text("plan_sha256"));
+  if (datasets) print_datasets(file);
+  return {};
+}
+
 nlohmann::json facts_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
                           const char* format_name, std::span<const char* const> facts) {
   nlohmann::json json = {{"path", path.string()}, {"format", format_name}, {"size_bytes", size}};
@@ -376,6 +416,10 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
       return {};
     }
     told = facts_json(path, size, *file, "circuits", kCircuitFacts);
+  } else if (schema == kCorpusSchemaName || schema == kPlanSchemaName) {
+    if (!json) return print_corpus(path, size, *file, datasets);
+    told = schema == kCorpusSchemaName ? facts_json(path, size, *file, "corpus", kCorpusFacts)
+                                       : facts_json(path, size, *file, "plan of a corpus", kPlanFacts);
   } else {
     Result<RunOverview> run = read_overview(*file);
     if (!run) return std::move(run.error()).in_file(path.string());

@@ -108,27 +108,29 @@ class CorpusWriter {
       DatasetDef def = dataset_of(*dataset.quantity, ElementType::Float64);
       def.type = ElementType::Float64;
       def.axes.insert(def.axes.begin(), std::string(kStatisticAxis));
-      def.attributes["over"] = dataset.kept ? "sequences, documents as clusters" : "sequences; their values are not kept";
+      def.attributes["over"] =
+          dataset.kept ? "sequences, documents as clusters" : "sequences; their values are not kept";
       HEADROOM_TRY_VOID(writer_.add_dataset(def));
     }
     HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset(
         "", "next_token_loss", {std::string(kStatisticAxis)}, ElementType::Float64, "nat", "next-token loss",
         "mean over tokens 1 … L − 1 of −ln of the model's probability of the token, of a sequence")));
-    HEADROOM_TRY_VOID(writer_.add_dataset(
-        number_dataset("", "sink_rate", {std::string(kStatisticAxis), "epsilon", "map"}, ElementType::Float64, "1",
-                       "share of heads that are sinks", "share of (layer, head) with a sink score above epsilon, of a sequence")));
-    return writer_.add_dataset(number_dataset("", "sink_frequency", with_axis(kStatisticAxis, layout_.sinks().axes),
-                                              ElementType::Float64, "1", "share of sequences in which a head is a sink",
-                                              "1 where the head's sink score is above epsilon, 0 elsewhere, of a sequence"));
+    HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset(
+        "", "sink_rate", {std::string(kStatisticAxis), "epsilon", "map"}, ElementType::Float64, "1",
+        "share of heads that are sinks", "share of (layer, head) with a sink score above epsilon, of a sequence")));
+    return writer_.add_dataset(
+        number_dataset("", "sink_frequency", with_axis(kStatisticAxis, layout_.sinks().axes), ElementType::Float64, "1",
+                       "share of sequences in which a head is a sink",
+                       "1 where the head's sink score is above epsilon, 0 elsewhere, of a sequence"));
   }
 
   Result<void> define_sequences() {
-    HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset(
-        "sequences", "next_token_loss", {"sequence"}, ElementType::Float64, "nat", "next-token loss",
-        "mean over tokens 1 … L − 1 of −ln of the model's probability of the token")));
     HEADROOM_TRY_VOID(writer_.add_dataset(
-        number_dataset("sequences", "sink_rate", {"sequence", "epsilon", "map"}, ElementType::Float64, "1",
-                       "share of heads that are sinks", "share of (layer, head) with a sink score above epsilon")));
+        number_dataset("sequences", "next_token_loss", {"sequence"}, ElementType::Float64, "nat", "next-token loss",
+                       "mean over tokens 1 … L − 1 of −ln of the model's probability of the token")));
+    HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset("sequences", "sink_rate", {"sequence", "epsilon", "map"},
+                                                         ElementType::Float64, "1", "share of heads that are sinks",
+                                                         "share of (layer, head) with a sink score above epsilon")));
     DatasetDef non_finite = number_dataset("sequences", "non_finite_layer", {"sequence"}, ElementType::Int32, "1",
                                            "first layer that is not finite",
                                            "the first layer whose output holds NaN or infinity; none: no value");
@@ -336,8 +338,8 @@ class CorpusWriter {
   Result<std::vector<StatisticValues>> kept_statistics(const SequenceStatistics& statistics,
                                                        const CorpusDataset& dataset) {
     const auto all = static_cast<std::size_t>(content_.range.count);
-    const std::size_t step = std::clamp<std::size_t>(content_.memory_bytes / 2 / (sizeof(double) * (all + 2000)),
-                                                     1, dataset.size);
+    const std::size_t step =
+        std::clamp<std::size_t>(content_.memory_bytes / 2 / (sizeof(double) * (all + 2000)), 1, dataset.size);
     std::vector<StatisticValues> results;
     results.reserve(dataset.size);
     std::vector<float> row;
@@ -347,8 +349,8 @@ class CorpusWriter {
       row.resize(std::min(step, dataset.size - first));
       values.clear();
       for (std::size_t s = 0; s < all; ++s) {
-        HEADROOM_TRY_VOID(content_.values->floats(content_.range.first + static_cast<std::int64_t>(s),
-                                                  dataset.first + first, row));
+        HEADROOM_TRY_VOID(
+            content_.values->floats(content_.range.first + static_cast<std::int64_t>(s), dataset.first + first, row));
         values.insert(values.end(), row.begin(), row.end());
       }
       const std::vector<StatisticValues> some = statistics.compute(values, row.size());
@@ -384,12 +386,12 @@ class CorpusWriter {
       if (by_component) count.push_back(components);
       const Extents places = count;
       count.push_back(width);
-      const std::string path = bins.sketch != nullptr ? "sketch/" + std::string(bins.sketch->name)
-                                                      : path_of(*bins.histogram);
+      const std::string path =
+          bins.sketch != nullptr ? "sketch/" + std::string(bins.sketch->name) : path_of(*bins.histogram);
       for (std::int64_t l = 0; l < layers; ++l) {
         const std::size_t size = bins.per_head * static_cast<std::size_t>(heads);
-        const auto counts = std::span(content_.totals->counts)
-                                .subspan(bins.first + static_cast<std::size_t>(l) * size, size);
+        const auto counts =
+            std::span(content_.totals->counts).subspan(bins.first + static_cast<std::size_t>(l) * size, size);
         Extents start = origin(count);
         start[0] = l;
         HEADROOM_TRY_VOID(writer_.write(path, start, count, std::vector<double>(counts.begin(), counts.end())));

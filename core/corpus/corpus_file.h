@@ -1,7 +1,8 @@
-// The file of a corpus: statistics of every number of a run file's root over its sequences, what is kept of each of them,
-// and counts over all rows. Layout: core/corpus/CORPUS.md#the-file. HDF5: one thread at a time.
+// The file of a corpus: statistics of every number of a run file's root over its sequences, what is kept of each of
+// them, and counts over all rows. Layout: core/corpus/CORPUS.md#the-file. HDF5: one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -20,8 +21,8 @@ namespace headroom {
 class SequenceValues {
  public:
   virtual ~SequenceValues() = default;
-  // Columns [first, first + out.size()) of the layout, within one dataset that is kept, or of the sinks where these follow
-  // from what is kept.
+  // Columns [first, first + out.size()) of the layout, within one dataset that is kept, or of the sinks where these
+  // follow from what is kept.
   [[nodiscard]] virtual Result<void> floats(std::int64_t sequence, std::size_t first, std::span<float> out) const = 0;
   [[nodiscard]] virtual Result<void> integers(std::int64_t sequence, std::size_t first,
                                               std::span<std::int32_t> out) const = 0;

@@ -10,9 +10,9 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 8> kCore = {"sink_score*",  "implicit_sink_mass", "context_rms_relative_mean",
-                                                   "weight_l2_mean", "entropy_mean",     "logit_max",
-                                                   "lambda_mean",  "energy_cancellation_mean"};
+constexpr std::array<std::string_view, 8> kCore = {
+    "sink_score*", "implicit_sink_mass", "context_rms_relative_mean", "weight_l2_mean", "entropy_mean",
+    "logit_max",   "lambda_mean",        "energy_cancellation_mean"};
 
 bool matches(std::string_view name, std::string_view pattern) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
@@ -22,7 +22,8 @@ bool matches(std::string_view name, std::string_view pattern) {
 bool is_kept(std::string_view keep, std::string_view name, std::set<std::string_view>& used) {
   if (keep == "all") return true;
   if (keep == "none") return false;
-  if (keep == "core") return std::ranges::any_of(kCore, [&](std::string_view pattern) { return matches(name, pattern); });
+  if (keep == "core")
+    return std::ranges::any_of(kCore, [&](std::string_view pattern) { return matches(name, pattern); });
   bool kept = false;
   for (std::string_view rest = keep; !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());

@@ -1,5 +1,5 @@
-// What is measured of every sequence, as columns of its record, and what of it is kept. Immutable after construction; safe
-// from any thread.
+// What is measured of every sequence, as columns of its record, and what of it is kept. Immutable after construction;
+// safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ struct CorpusDataset {
 
 // Bins of all heads, one after another, in the counts of a record.
 struct CorpusBins {
-  const Quantity* histogram = nullptr;         // of the group hist, or
-  const SketchedQuantity* sketch = nullptr;    // of the group sketch
-  std::size_t first = 0, per_head = 0;         // per_head: components × bins
-  std::size_t first_extreme = 0;               // of a sketch: place among extremes, components per head
+  const Quantity* histogram = nullptr;       // of the group hist, or
+  const SketchedQuantity* sketch = nullptr;  // of the group sketch
+  std::size_t first = 0, per_head = 0;       // per_head: components × bins
+  std::size_t first_extreme = 0;             // of a sketch: place among extremes, components per head
 };
 
 class CorpusLayout {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -205,8 +206,8 @@ class CorpusRun {
     options.inputs = request_.run.inputs;
     options.schema_name = kCorpusSchemaName;
     HEADROOM_TRY(const std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request_.run.output, options));
-    HEADROOM_TRY_VOID(write_provenance(*writer, plan_.request, "Statistics over a corpus of ", info,
-                                       outcome_.attention, stop_));
+    HEADROOM_TRY_VOID(
+        write_provenance(*writer, plan_.request, "Statistics over a corpus of ", info, outcome_.attention, stop_));
     HEADROOM_TRY_VOID(writer->set_attribute("program", "overrides", overrides_text(request_.run.what_ifs)));
     HEADROOM_TRY_VOID(write_corpus(*writer, content, stop_));
     HEADROOM_TRY_VOID(writer->commit());
@@ -242,8 +243,7 @@ class CorpusRun {
 Result<double> kept_bytes(const CorpusRequest& request) {
   HEADROOM_TRY(const RunPlan plan, plan_of(request));
   HEADROOM_TRY(const CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
-  const ShardRange range =
-      shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
+  const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
   return static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
 }
 
@@ -251,13 +251,11 @@ Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& r
                                  const kernels::StopRequested& stop) {
   HEADROOM_TRY(RunPlan plan, plan_of(request));
   HEADROOM_TRY(CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
-  const ShardRange range =
-      shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
+  const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
   if (range.count == 0) {
     Error error(ErrorCode::InvalidArgument, "the shard has no sequences");
-    return error.at_tensor("--shard").wanted(
-        format("at most %zu shards", request.plan->sequences.size()),
-        format("%lld", static_cast<long long>(request.shard_count)));
+    return error.at_tensor("--shard").wanted(format("at most %zu shards", request.plan->sequences.size()),
+                                             format("%lld", static_cast<long long>(request.shard_count)));
   }
   return CorpusRun(backend, request, std::move(plan), std::move(layout), progress, stop).run();
 }

@@ -1,5 +1,5 @@
-// A corpus run: every sequence of a plan, or of a shard of it, run as `analyze` runs it alone, kept as it is finished, and at
-// last written as one file. Call on one thread.
+// A corpus run: every sequence of a plan, or of a shard of it, run as `analyze` runs it alone, kept as it is finished,
+// and at last written as one file. Call on one thread.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@
 namespace headroom {
 
 struct CorpusRequest {
-  AnalysisRequest run;  // of one sequence: model, what-ifs, layers, heads, dtype, device, output, force; its prompt is any
+  AnalysisRequest
+      run;  // of one sequence: model, what-ifs, layers, heads, dtype, device, output, force; its prompt is any
   const CorpusPlan* plan = nullptr;
   std::int64_t shard_index = 0, shard_count = 1;
   std::string keep = "all";
@@ -44,8 +45,9 @@ struct CorpusOutcome {
 // Called after each sequence, with those that are done of those there are.
 using CorpusProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
-// InvalidArgument where the target exists with other settings (unless forced) or a run with others was begun; Unsupported
-// for models that read two sequences and for captures; Cancelled by `stop`, with what is finished kept beside the target.
+// InvalidArgument where the target exists with other settings (unless forced) or a run with others was begun;
+// Unsupported for models that read two sequences and for captures; Cancelled by `stop`, with what is finished kept
+// beside the target.
 [[nodiscard]] Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request,
                                                const CorpusProgress& progress, const kernels::StopRequested& stop);
 

@@ -1,6 +1,7 @@
 #include "core/corpus/merge.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -101,7 +102,8 @@ class Merger {
     auto text = part.file->root_attribute(name);
     if (!text) return of_part(text.error(), part);
     const auto value = parse_index(*text);
-    if (!value) return of_part(Error(ErrorCode::Corrupt, "a part has no number as this attribute"), part).at_tensor(name);
+    if (!value)
+      return of_part(Error(ErrorCode::Corrupt, "a part has no number as this attribute"), part).at_tensor(name);
     return *value;
   }
 
@@ -127,7 +129,8 @@ class Merger {
     }
     if (next < all_) gaps.emplace_back(next, all_);
     if (next > all_)
-      return Error(ErrorCode::Corrupt, "a part has sequences that the plan has not").in_file(parts_.back().path.string());
+      return Error(ErrorCode::Corrupt, "a part has sequences that the plan has not")
+          .in_file(parts_.back().path.string());
     return gaps.empty() ? Result<void>() : missing(gaps);
   }
 
@@ -135,8 +138,7 @@ class Merger {
   [[nodiscard]] Error missing(const std::vector<std::pair<std::int64_t, std::int64_t>>& gaps) const {
     std::int64_t shards = 1;
     for (const Part& part : parts_)
-      if (const auto count = part.file->root_attribute("shard_count"))
-        shards = parse_index(*count).value_or(1);
+      if (const auto count = part.file->root_attribute("shard_count")) shards = parse_index(*count).value_or(1);
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; shards > 1 && i < shards; ++i) {
       const ShardRange range = shard_range(all_, i, shards);
@@ -190,7 +192,8 @@ class Merger {
     auto settings = parse_json(part.settings);
     if (!settings || !settings->is_object() || !settings->contains("keep") || !settings->contains("epsilon") ||
         !settings->contains("bootstrap_seed") || !settings->contains("dtype"))
-      return of_part(Error(ErrorCode::Corrupt, "a part does not say what it was made with"), part).at_tensor("settings");
+      return of_part(Error(ErrorCode::Corrupt, "a part does not say what it was made with"), part)
+          .at_tensor("settings");
     const json& said = *settings;
     keep_ = said["keep"].is_string() ? said["keep"].get<std::string>() : "";
     seed_ = said["bootstrap_seed"].is_number_unsigned() ? said["bootstrap_seed"].get<std::uint64_t>() : 0;
@@ -236,7 +239,8 @@ class Merger {
       for (const std::int64_t extent : info->shape) elements *= static_cast<std::size_t>(extent);
     const std::size_t axis = info != nullptr && !info->axes.empty() && info->axes.front() == "epsilon" ? 2 : 0;
     if (info == nullptr || elements != size || info->shape.size() <= axis || info->shape[axis] != layers)
-      return of_part(Error(ErrorCode::Corrupt, "a part lacks a dataset, or it has another shape"), part).at_tensor(path);
+      return of_part(Error(ErrorCode::Corrupt, "a part lacks a dataset, or it has another shape"), part)
+          .at_tensor(path);
     if (axis != 0) {
       HEADROOM_TRY(const std::vector<double> values, part.file->read(path));
       return take(0, values);
@@ -258,8 +262,8 @@ class Merger {
     for (const Part& part : parts_) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
       for (const CorpusBins& bins : layout_->bins()) {
-        const std::string path = bins.sketch != nullptr ? "sketch/" + std::string(bins.sketch->name)
-                                                        : headroom::path_of(*bins.histogram);
+        const std::string path =
+            bins.sketch != nullptr ? "sketch/" + std::string(bins.sketch->name) : headroom::path_of(*bins.histogram);
         HEADROOM_TRY_VOID(by_layer(part, path, bins.per_head * heads,
                                    [&](std::size_t first, const std::vector<double>& values) -> Result<void> {
                                      for (std::size_t i = 0; i < values.size(); ++i)
@@ -269,13 +273,12 @@ class Merger {
         if (bins.sketch == nullptr) continue;
         const std::size_t places = heads * (bins.sketch->by_component ? 2 : 1);
         for (const char* end : {"_min", "_max"})
-          HEADROOM_TRY_VOID(by_layer(part, path + end, places,
-                                     [&](std::size_t first, const std::vector<double>& values) -> Result<void> {
-                                       for (std::size_t i = 0; i < values.size(); ++i)
-                                         widen(totals.extremes.data() + 2 * (bins.first_extreme + first + i), values[i],
-                                               values[i]);
-                                       return {};
-                                     }));
+          HEADROOM_TRY_VOID(by_layer(
+              part, path + end, places, [&](std::size_t first, const std::vector<double>& values) -> Result<void> {
+                for (std::size_t i = 0; i < values.size(); ++i)
+                  widen(totals.extremes.data() + 2 * (bins.first_extreme + first + i), values[i], values[i]);
+                return {};
+              }));
       }
       for (const CorpusDataset& dataset : layout_->floats())
         if (!dataset.kept)
@@ -447,11 +450,11 @@ class Merger {
   Result<void> write_origin(RunFileWriter& writer) const {
     const RunFile& file = *parts_.front().file;
     const std::string now = utc_now();
-    for (const char* name :
-         {"Conventions", "title", "institution", "source", "references", "comment", "license", "program_git_commit",
-          "model_id", "model_type", "model_revision", "container", "checkpoint_sha256", "prompt_sha256", "dtype_compute",
-          "dtype_statistics", "device", "device_statistics", "backend", "torch_version", "kernel_target",
-          "tensor_names"})
+    for (const char* name : {"Conventions",      "title",       "institution",        "source",        "references",
+                             "comment",          "license",     "program_git_commit", "model_id",      "model_type",
+                             "model_revision",   "container",   "checkpoint_sha256",  "prompt_sha256", "dtype_compute",
+                             "dtype_statistics", "device",      "device_statistics",  "backend",       "torch_version",
+                             "kernel_target",    "tensor_names"})
       if (const auto value = file.root_attribute(name)) HEADROOM_TRY_VOID(writer.set_attribute("", name, *value));
     for (const char* name : {"bos_added", "first_token_is_bos", "tokens"}) {
       HEADROOM_TRY(const std::int64_t value, number(parts_.front(), name));

@@ -178,6 +178,7 @@ class PlanReader {
     HEADROOM_TRY(plan_.tokens_dropped, number("tokens_dropped"));
     HEADROOM_TRY(plan_.tokenizer_sha256, text("tokenizer_sha256"));
     HEADROOM_TRY(plan_.ids_sha256, text("ids_sha256"));
+    HEADROOM_TRY(plan_.corpus_sha256, text("corpus_sha256"));
     HEADROOM_TRY(plan_.plan_sha256, text("plan_sha256"));
     return {};
   }
@@ -225,8 +226,8 @@ class PlanReader {
         HEADROOM_TRY(sequence.document, as_integer(documents[at], "sequences/document"));
         HEADROOM_TRY(sequence.piece, as_integer(pieces[at], "sequences/piece"));
         HEADROOM_TRY(sequence.token_start, as_integer(starts[at], "sequences/token_start"));
-        const auto row = ids ? std::span(values).subspan(static_cast<std::size_t>(s) * length, length)
-                             : std::span<double>();
+        const auto row =
+            ids ? std::span(values).subspan(static_cast<std::size_t>(s) * length, length) : std::span<double>();
         for (const double id : row) {
           if (!(id >= 0.0 && id <= 0x1p31 - 1.0))
             return Error(ErrorCode::Corrupt, "the plan holds what is no token id").at_tensor("sequences/token_id");

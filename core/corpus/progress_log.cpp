@@ -29,8 +29,7 @@ constexpr mode_t kLogMode = 0666;       // less the umask
 enum class Kind : std::uint32_t { Settings = 1, Fixed = 2, Sequence = 3 };
 
 std::uint32_t checksum(std::string_view bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 template <typename T>
@@ -77,7 +76,10 @@ std::vector<T> parts(std::string_view bytes, std::size_t at, std::size_t count) 
 }
 
 nlohmann::json region_json(const FixedRegion& region) {
-  return {{"path", region.path}, {"start", region.start}, {"count", region.count}, {"numbers", region.numbers},
+  return {{"path", region.path},
+          {"start", region.start},
+          {"count", region.count},
+          {"numbers", region.numbers},
           {"texts", region.texts}};
 }
 
@@ -88,8 +90,8 @@ struct ProgressLog::State {
   RecordPlaces places;
   const CorpusLayout& layout;
   int descriptor = -1;
-  std::uint64_t end = 0;                              // of what is whole
-  std::map<std::int64_t, std::uint64_t> at;           // of a sequence's record, behind its head
+  std::uint64_t end = 0;                     // of what is whole
+  std::map<std::int64_t, std::uint64_t> at;  // of a sequence's record, behind its head
   std::map<std::int64_t, std::uint64_t> size;
   std::optional<std::vector<FixedRegion>> fixed;
   double seconds = 0.0;
@@ -111,7 +113,8 @@ struct ProgressLog::State {
       const ssize_t got = pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return failed("the progress of the run cannot be read", errno);
-      if (got == 0) return Error(ErrorCode::Io, "the progress of the run is shorter than it was").in_file(path.string());
+      if (got == 0)
+        return Error(ErrorCode::Io, "the progress of the run is shorter than it was").in_file(path.string());
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
     }
@@ -195,9 +198,8 @@ std::filesystem::path ProgressLog::path_of(const std::filesystem::path& target) 
   return target.parent_path() / ("." + target.filename().string() + ".headroom-progress");
 }
 
-Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::path& target,
-                                                       const std::string& settings, bool anew,
-                                                       const CorpusLayout& layout) {
+Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::path& target, const std::string& settings,
+                                                       bool anew, const CorpusLayout& layout) {
   auto state = std::make_unique<State>(path_of(target), layout);
   state->descriptor = ::open(state->path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kLogMode);
   if (state->descriptor < 0) return state->failed("the progress of the run cannot be kept beside its target", errno);

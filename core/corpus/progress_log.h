@@ -38,8 +38,7 @@ class ProgressLog {
   [[nodiscard]] Result<SequenceRecord> read(std::int64_t sequence) const;
   // Columns [first, first + out.size()) of the floats, or of the integers, of a sequence.
   [[nodiscard]] Result<void> read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const;
-  [[nodiscard]] Result<void> read_integers(std::int64_t sequence, std::size_t first,
-                                           std::span<std::int32_t> out) const;
+  [[nodiscard]] Result<void> read_integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const;
 
   [[nodiscard]] Result<void> set_fixed(const std::vector<FixedRegion>& regions);
   [[nodiscard]] const std::optional<std::vector<FixedRegion>>& fixed() const;

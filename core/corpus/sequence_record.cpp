@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "core/base/numbers.h"
 #include "core/run/measured_layer.h"
@@ -74,8 +75,7 @@ Result<void> SequenceCollector::on_layer(LayerRecord record) {
           }
         return {};
       }));
-  for (std::size_t h = 0; h < measured.heads().size(); ++h)
-    count_bins(measured.heads()[h], l * shape.heads.size() + h);
+  for (std::size_t h = 0; h < measured.heads().size(); ++h) count_bins(measured.heads()[h], l * shape.heads.size() + h);
   return {};
 }
 
@@ -96,8 +96,8 @@ void SequenceCollector::count_bins(const HeadView& head, std::size_t place) {
           if (head.eligible[static_cast<std::size_t>(row)] == 0) continue;
           const double value = sketch.value(head, m, row);
           if (std::isnan(value)) continue;
-          counts[m * static_cast<std::size_t>(sketch.bins.bins) + static_cast<std::size_t>(sketch.bins.bin_of(value))] +=
-              1.0;
+          counts[m * static_cast<std::size_t>(sketch.bins.bins) +
+                 static_cast<std::size_t>(sketch.bins.bin_of(value))] += 1.0;
           least = std::min(least, value), most = std::max(most, value);
         }
         if (least > most) continue;

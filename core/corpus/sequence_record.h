@@ -1,5 +1,5 @@
-// What a forward pass leaves of one sequence: every number of a run file's root, counts of rows in bins, and what is the
-// same for all sequences. Collected as layers arrive; one thread.
+// What a forward pass leaves of one sequence: every number of a run file's root, counts of rows in bins, and what is
+// the same for all sequences. Collected as layers arrive; one thread.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,6 @@ double sketch_quantile(const SketchBins& bins, std::span<const std::int64_t> cou
 }
 
 std::span<const SketchedQuantity> sketched_quantities() {
-  using kernels::MapStatistics;
   static const SketchBins log = log_bins(1e-5, 1e5), logit = linear_bins(-256.0, 256.0, 0.125);
   static const std::vector<SketchedQuantity> table = {
       {"context_rms", false, log, "1", "RMS of the context", "RMS_i",

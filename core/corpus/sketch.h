@@ -25,8 +25,8 @@ struct SketchBins {
   [[nodiscard]] double value_of(std::int64_t bin) const;
 };
 
-inline constexpr double kSketchAccuracy = 0.005;                      // α
-[[nodiscard]] SketchBins log_bins(double low, double high);           // by γ = (1 + α)/(1 − α)
+inline constexpr double kSketchAccuracy = 0.005;             // α
+[[nodiscard]] SketchBins log_bins(double low, double high);  // by γ = (1 + α)/(1 − α)
 [[nodiscard]] SketchBins linear_bins(double low, double high, double width);
 
 // The value at rank ⌊p (N − 1)⌋ of the N that are counted, within their extremes; NaN for none.

@@ -11,17 +11,16 @@
 namespace headroom {
 
 const std::vector<std::string>& statistic_names() {
-  static const std::vector<std::string> names = {"mean",   "std",           "standard_error", "ci_low", "ci_high",
-                                                 "bootstrap_low", "bootstrap_high", "min",            "max",    "count"};
+  static const std::vector<std::string> names = {
+      "mean", "std", "standard_error", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high", "min", "max", "count"};
   return names;
 }
 
 std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, std::int64_t documents) {
   std::vector<std::int64_t> draws(static_cast<std::size_t>(documents));
   for (std::size_t k = 0; k < draws.size(); ++k)
-    draws[k] = static_cast<std::int64_t>(static_cast<unsigned __int128>(corpus_key(seed, b, k)) *
-                                             static_cast<unsigned __int128>(documents) >>
-                                         64);
+    draws[k] = static_cast<std::int64_t>(
+        static_cast<unsigned __int128>(corpus_key(seed, b, k)) * static_cast<unsigned __int128>(documents) >> 64);
   return draws;
 }
 

@@ -1,5 +1,6 @@
 // What is said of a number over sequences: mean and spread, and two intervals that take documents, not sequences, for
-// what is independent. Definitions: core/corpus/CORPUS.md#statistics. Immutable after construction; safe from any thread.
+// what is independent. Definitions: core/corpus/CORPUS.md#statistics. Immutable after construction; safe from any
+// thread.
 #pragma once
 
 #include <array>

@@ -33,8 +33,7 @@ Result<void> head_programs(const LayerRecord& record, const RunShape& shape, std
   return {};
 }
 
-Result<void> learned_biases(const LayerRecord& record, const RunShape& shape, std::int64_t l,
-                            const RegionSink& to) {
+Result<void> learned_biases(const LayerRecord& record, const RunShape& shape, std::int64_t l, const RegionSink& to) {
   if (shape.bias_behind < 0 || !record.bias) return {};
   const DistanceBias& bias = *record.bias;
   for (std::size_t h = 0; h < record.heads.size(); ++h) {
@@ -50,12 +49,11 @@ Result<void> learned_biases(const LayerRecord& record, const RunShape& shape, st
 }  // namespace
 
 RegionSink region_sink(RunFileWriter& writer) {
-  return {[&writer](std::string_view path, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-                    const std::vector<double>& values) { return writer.write(path, start, count, values); },
-          [&writer](std::string_view path, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-                    const std::vector<std::string>& values) {
-            return writer.write_strings(path, start, count, values);
-          }};
+  return {
+      [&writer](std::string_view path, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
+                const std::vector<double>& values) { return writer.write(path, start, count, values); },
+      [&writer](std::string_view path, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
+                const std::vector<std::string>& values) { return writer.write_strings(path, start, count, values); }};
 }
 
 Result<void> layer_program(const LayerRecord& record, const RunShape& shape, std::int64_t l, const RegionSink& to) {

@@ -1,5 +1,5 @@
-// What /program and /weights of a run file hold, and the kinds of attention: of each layer from its record, of the whole
-// model from its description. Handed out region by region, to whoever writes or keeps it. Safe from any thread.
+// What /program and /weights of a run file hold, and the kinds of attention: of each layer from its record, of the
+// whole model from its description. Handed out region by region, to whoever writes or keeps it. Safe from any thread.
 #pragma once
 
 #include <cstdint>
