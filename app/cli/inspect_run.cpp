@@ -185,8 +185,8 @@ void print_headlines(const RunOverview& run) {
 
 void print_run(const std::filesystem::path& path, std::uint64_t size, const RunOverview& run, bool datasets) {
   print_fact("run", path.string());
-  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + run.attribute("schema_version") + ", made " +
-                         run.attribute("created_utc") + " by " + run.attribute("source"));
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + run.attribute("schema_version") +
+                         ", made " + run.attribute("created_utc") + " by " + run.attribute("source"));
   print_fact("model",
              run.attribute("model_id") + ": " + run.attribute("model_type") + ", " + run.attribute("container"));
   print_fact("prompt", prompt_text(run));
@@ -301,8 +301,8 @@ void print_datasets(const RunFile& file) {
 void print_history(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   print_fact("training", path.string());
-  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") + ", made " +
-                         text("created_utc") + " by " + text("source"));
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
   print_fact("model", text("variant") + ", seed " + text("seed") + ", " + text("parameters") + " parameters");
   std::string steps = text("step") + (text("finished") == "1" ? " steps, finished" : " steps, unfinished");
   if (const std::string diverged = text("diverged_step"); !diverged.empty() && diverged != "-1")
@@ -323,8 +323,8 @@ constexpr std::array kCircuitFacts = {"schema_version", "created_utc", "source",
 void print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   print_fact("ablation", path.string());
-  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") + ", made " +
-                         text("created_utc") + " by " + text("source"));
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
   print_fact("model", text("model_id") + ", " + text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
   print_fact("changed", text("mode") + " (" + text("change") + "), " + text("results_done") + " of " +
                             text("results_asked") + " done");
@@ -334,8 +334,8 @@ void print_ablation(const std::filesystem::path& path, std::uint64_t size, const
 void print_circuits(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   print_fact("circuits", path.string());
-  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") + ", made " +
-                         text("created_utc") + " by " + text("source"));
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
   print_fact("model", text("model_id") + ", " + text("vocabulary") + " tokens of the vocabulary");
   if (datasets) print_datasets(file);
 }

@@ -47,9 +47,9 @@
 namespace headroom {
 namespace {
 
-constexpr double kIdleSeconds = 1.0;        // between looks at files that may have changed
-constexpr int kSettlingFrames = 3;          // hover shows in the frame after
-constexpr double kPictureSeconds = 5.0;     // that a picture waits for its cells at most
+constexpr double kIdleSeconds = 1.0;     // between looks at files that may have changed
+constexpr int kSettlingFrames = 3;       // hover shows in the frame after
+constexpr double kPictureSeconds = 5.0;  // that a picture waits for its cells at most
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
 

@@ -129,17 +129,18 @@ class TermPanel final : public FigurePanel {
     for (std::size_t t = 0; t < kTerms; ++t)
       for (const bool high : {false, true}) {
         const RowCurve& line = lines[t].curve;
-        std::size_t farthest = line.y.size();
-        for (std::size_t i = 0; i < line.y.size(); ++i) {
-          if (!(high ? line.y[i] > y.high : line.y[i] < y.low)) continue;
-          if (farthest == line.y.size() || (high ? line.y[i] > line.y[farthest] : line.y[i] < line.y[farthest]))
+        std::size_t farthest = line.median.size();
+        for (std::size_t i = 0; i < line.median.size(); ++i) {
+          if (!(high ? line.median[i] > y.high : line.median[i] < y.low)) continue;
+          if (farthest == line.median.size() ||
+              (high ? line.median[i] > line.median[farthest] : line.median[i] < line.median[farthest]))
             farthest = i;
         }
-        if (farthest == line.y.size()) continue;
+        if (farthest == line.median.size()) continue;
         painter.begin_series(
             {"", head.layer < 0 ? std::string() : head_text(head), std::string(kTermStyles[t].series) + " beyond"});
-        draw_beyond(painter, page, space, inner, {along.pixel(line.x[farthest]), up.pixel(line.y[farthest])},
-                    rich(short_text(line.y[farthest])), kTermStyles[t].color.text);
+        draw_beyond(painter, page, space, inner, {along.pixel(line.place[farthest]), up.pixel(line.median[farthest])},
+                    rich(short_text(line.median[farthest])), kTermStyles[t].color.text);
         painter.end_series();
       }
   }
