@@ -10,7 +10,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kNamePadding = 3.0f, kNameHeight = 16.0f;
+constexpr float kNamePadding = 3.0f;
 constexpr float kCovered = 3.5f;  // pixels round a point that its disc takes
 
 }  // namespace
@@ -76,6 +76,7 @@ void draw_point_names(Painter& painter, const Theme& theme, LabelSpace& space, s
                                           {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}};
   static const std::vector<float> kNearSteps = {14.0f, 30.0f, 52.0f, 80.0f}, kFreeSteps = {16.0f, 34.0f, 60.0f};
   const bool near = where == NamePlaces::Near;
+  const float height = near ? 14.0f : 16.0f;
   const auto covered = [&](const Rect& place) {
     const Rect round = place.inset(-kCovered);
     return std::ranges::count_if(points, [&](Vec2 p) { return std::isfinite(p.x) && round.contains(p); });
@@ -87,14 +88,15 @@ void draw_point_names(Painter& painter, const Theme& theme, LabelSpace& space, s
     std::vector<Rect> places;
     for (const float away : near ? kNearSteps : kFreeSteps)
       for (const Vec2 way : near ? kNear : kFree)
-        places.push_back(Rect::sized(way.x > 0.0f ? p.x + away : p.x - away - width,
-                                     p.y + way.y * away - 0.5f * kNameHeight, width, kNameHeight));
+        places.push_back(Rect::sized(way.x > 0.0f ? p.x + away : p.x - away - width, p.y + way.y * away - 0.5f * height,
+                                     width, height));
     if (!near) std::ranges::stable_sort(places, {}, covered);
     const std::ptrdiff_t at = space.place_first(places);
     if (at < 0) continue;
     const Rect place = places[static_cast<std::size_t>(at)];
     const float end = place.x0 > p.x ? place.x0 : place.x1;
-    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, place.centre_y()}, theme.text3, 1.0f);
+    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, place.centre_y()}, near ? theme.faint : theme.text3,
+                 1.0f);
     painter.fill_rect(place, theme.panel.faded(0.75f), 2.0f);
     painter.text_at(place.x0 + kNamePadding, place.centre_y(), name.text, name.style);
   }
