@@ -30,16 +30,29 @@ double of_sorted(const std::vector<double>& sorted, double p) {
   return sorted[k] + (at - static_cast<double>(k)) * (sorted[k + 1] - sorted[k]);
 }
 
+// As of_sorted() of the values in order, whose order this changes; a map that is dragged asks in every frame.
+double of_unsorted(std::vector<double>& values, double p) {
+  if (values.empty()) return kNaN;
+  const double at = std::clamp(p, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+  const std::size_t k = std::min(static_cast<std::size_t>(at), values.size() - 1);
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(k);
+  std::nth_element(values.begin(), place, values.end());
+  if (k + 1 == values.size()) return *place;
+  return *place + (at - static_cast<double>(k)) * (*std::min_element(place + 1, values.end()) - *place);
+}
+
 // The ends a range would have, and the true extremes instead where they are hardly farther away.
 struct Ends {
-  double low, high;
+  double low, high, smallest, largest;
 };
-Ends robust_ends(const std::vector<double>& sorted, double tail) {
+Ends robust_ends(std::vector<double>& values, double tail) {
   constexpr double kHardly = 0.2;
-  Ends ends{of_sorted(sorted, tail), of_sorted(sorted, 1.0 - tail)};
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double smallest = *least, largest = *most;
+  Ends ends{of_unsorted(values, tail), of_unsorted(values, 1.0 - tail), smallest, largest};
   const double hardly = kHardly * (ends.high - ends.low);
-  if (ends.low - sorted.front() <= hardly) ends.low = sorted.front();
-  if (sorted.back() - ends.high <= hardly) ends.high = sorted.back();
+  if (ends.low - smallest <= hardly) ends.low = smallest;
+  if (largest - ends.high <= hardly) ends.high = largest;
   return ends;
 }
 
@@ -127,27 +140,25 @@ Histogram symlog_histogram(NumberView values, double low, double high, double li
 }
 
 RobustRange robust_range(NumberView values, double tail) {
-  std::vector<double> sorted = finite_values(values);
-  if (sorted.empty()) return {};
-  std::sort(sorted.begin(), sorted.end());
-  const Ends ends = robust_ends(sorted, tail);
+  std::vector<double> finite = finite_values(values);
+  if (finite.empty()) return {};
+  const Ends ends = robust_ends(finite, tail);
   const Range nice = nice_range(ends.low, ends.high, false);
-  return {nice.low, nice.high, sorted.front() < nice.low, sorted.back() > nice.high};
+  return {nice.low, nice.high, ends.smallest<nice.low, ends.largest> nice.high};
 }
 
 RobustRange robust_log_range(NumberView values, double tail, double decades) {
-  std::vector<double> sorted = finite_values(values), positive;
-  std::copy_if(sorted.begin(), sorted.end(), std::back_inserter(positive), [](double v) { return v > 0.0; });
-  if (positive.empty()) return {1e-4, 1.0, !sorted.empty(), false};
-  const double smallest = *std::min_element(sorted.begin(), sorted.end());
+  std::vector<double> finite = finite_values(values), positive;
+  std::copy_if(finite.begin(), finite.end(), std::back_inserter(positive), [](double v) { return v > 0.0; });
+  if (positive.empty()) return {1e-4, 1.0, !finite.empty(), false};
+  const double smallest = *std::min_element(finite.begin(), finite.end());
   for (double& v : positive) v = std::log10(v);
-  std::sort(positive.begin(), positive.end());
   const Ends ends = robust_ends(positive, tail);
   const double high = std::pow(10.0, ends.high), low = std::pow(10.0, std::max(ends.low, ends.high - decades));
   const Range nice = nice_range(low, high, true);
   // Values were taken to logarithms and back: the ends are compared with a last place to spare.
   return {nice.low, nice.high,
-          smallest<nice.low * (1.0 - 1e-12), std::pow(10.0, positive.back())> nice.high * (1.0 + 1e-12)};
+          smallest<nice.low * (1.0 - 1e-12), std::pow(10.0, ends.largest)> nice.high * (1.0 + 1e-12)};
 }
 
 RobustRange robust_signed_range(NumberView values, double tail) {

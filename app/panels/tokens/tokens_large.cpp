@@ -120,15 +120,18 @@ void draw_pointed(const LargeView& view, const TokenLines& lines, const LargeTex
 void point_at_text(const LargeView& view, const LargeText& text) {
   Ui& ui = view.context.ui;
   const Interaction hit = ui.interact("large tokens", text.area, Cursor::Hand);
-  if (!hit.hovered) return;
-  text.for_each([&](std::int64_t token, Rect box) {
-    if (!box.inset(-1.0f, -6.0f).contains(ui.input.pointer)) return;
-    view.context.hover.query = token;
-    if (hit.clicked)
-      ui.run(ui.input.modifiers.shift ? "pin - " + std::to_string(token) : "pin " + std::to_string(token) + " -");
-  });
+  if (hit.hovered)
+    text.for_each([&](std::int64_t token, Rect box) {
+      if (!box.inset(-1.0f, -6.0f).contains(ui.input.pointer)) return;
+      view.context.hover.query = token;
+      if (hit.clicked)
+        ui.run(ui.input.modifiers.shift ? "pin - " + std::to_string(token) : "pin " + std::to_string(token) + " -");
+    });
+  // Of the token that the pointer was on when it was pressed: over the open menu it is on none.
+  double& pressed = ui.kept_number("token of the menu");
+  if (ui.input.pressed[kRightButton]) pressed = static_cast<double>(view.pointed);
   ui.context_menu("token menu", text.area, [&] {
-    const std::string token = std::to_string(view.pointed);
+    const std::string token = std::to_string(static_cast<std::int64_t>(pressed));
     return std::vector<MenuItem>{{"Pin as query", "", "pin " + token + " -", false, false, {}},
                                  {"Pin as key", "", "pin - " + token, false, false, {}},
                                  {"What if this key were hidden", "", "what-if.open", false, true, {}},
