@@ -45,10 +45,13 @@ Result<std::filesystem::path> make_folder() {
   return std::filesystem::path(name);
 }
 
-// "no head of a.h5 has λ" of "lambda: no head of a.h5 has λ": the kind stands beside it.
-std::string without_kind(const std::string& message, std::string_view kind) {
-  const std::string beginning = std::string(kind) + ": ";
-  return message.starts_with(beginning) ? message.substr(beginning.size()) : message;
+// "no head has λ" of "lambda: no head of a.h5 has λ": the kind stands beside it, and the run is the one that is shown.
+std::string without_names(std::string message, std::string_view kind, const std::string& run) {
+  const std::string beginning = std::string(kind) + ": ", of_run = " of " + run;
+  if (message.starts_with(beginning)) message.erase(0, beginning.size());
+  if (const std::size_t at = message.find(of_run); at != std::string::npos && !run.empty())
+    message.erase(at, of_run.size());
+  return message;
 }
 
 // "needs headroom ablate": for a line of the list.
@@ -206,7 +209,7 @@ class FigureDesk::Drawing {
       else if (run.run == nullptr)
         line.missing = "needs a run";
       else if (const Result<void> can = check_figure(kind, run, choice); !can)
-        line.missing = without_kind(can.error().message, kind.name);
+        line.missing = without_names(can.error().message, kind.name, run.name());
       lines.push_back(std::move(line));
     }
     return lines;

@@ -338,7 +338,7 @@ CATCH_TEST_CASE("figure: what cannot be drawn says why, and a place leads back t
   bench.run("figure lambda");
   CATCH_REQUIRE(bench.state().figure.drawn != nullptr);
   CATCH_CHECK(bench.state().figure.drawn->error.has_value());
-  CATCH_CHECK(reason_of(bench.state(), "lambda").starts_with("no head of"));
+  CATCH_CHECK(reason_of(bench.state(), "lambda").starts_with("no head has"));
   CATCH_CHECK(bench.refusal("figure sink").find("sinks") != std::string::npos);
   // No run is written for a kind that is drawn of another file.
   bench.run("figure importance");
