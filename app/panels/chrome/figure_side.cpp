@@ -131,10 +131,11 @@ void draw_part_rows(SideColumn& column, const PartsBlock& block) {
   }
 }
 
-// What there is room for of why a kind cannot be drawn: all, what comes before the colon, or its beginning.
+// What there is room for of why a kind cannot be drawn: all, what comes before a colon or bracket, or its beginning.
 std::string reason_text(PanelContext& context, const std::string& missing, const TextStyle& style, float room) {
-  if (context.ui.width(missing, style) <= room) return missing;
-  const std::string first = missing.substr(0, missing.find(": "));
+  std::string first = missing;
+  for (const char* end : {": ", " ("})
+    if (context.ui.width(first, style) > room) first = first.substr(0, first.find(end));
   return elide_end(first, room, context.ui.measure(), style.face, style.size);
 }
 
