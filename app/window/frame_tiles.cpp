@@ -58,7 +58,7 @@ void FrameTiles::add(const Rect& box, std::uint64_t content) {
 void FrameTiles::add(int x0, int y0, int x1, int y1, std::uint64_t content) {
   for (int y = y0; y < y1; ++y)
     for (int x = x0; x < x1; ++x) {
-      std::uint64_t& sum = tiles_[static_cast<std::size_t>(y * columns_ + x)];
+      std::uint64_t& sum = tiles_[place(x, y)];
       sum = mixed(sum, content);
     }
 }
@@ -73,7 +73,7 @@ std::vector<Rect> FrameTiles::differences(const FrameTiles& before) const {
   if (before.width_ != width_ || before.height_ != height_) return {whole};
   std::vector<Rect> parts;
   const auto differs = [&](int x, int y) {
-    const auto i = static_cast<std::size_t>(y * columns_ + x);
+    const std::size_t i = place(x, y);
     return tiles_[i] != before.tiles_[i];
   };
   for (int y = 0; y < rows_; ++y)

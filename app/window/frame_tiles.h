@@ -24,6 +24,9 @@ class FrameTiles {
   [[nodiscard]] std::vector<Rect> differences(const FrameTiles& before) const;
 
  private:
+  [[nodiscard]] std::size_t place(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(x);
+  }
   void add(int x0, int y0, int x1, int y1, std::uint64_t content);  // tiles
   [[nodiscard]] Rect tiles_rect(int x0, int y0, int x1, int y1) const;
 

@@ -179,8 +179,9 @@ void draw_kind_list(SideColumn& column, bool two_columns, float row_height) {
   const float width = (two_columns ? 0.5f : 1.0f) * (all.width() + 16.0f);
   const FigureKindLine* told = nullptr;
   for (std::size_t i = 0; i < wish.kinds.size(); ++i) {
-    const Rect frame = Rect::sized(all.x0 - 8.0f + width * static_cast<float>(i / rows),
-                                   all.y0 + row_height * static_cast<float>(i % rows), width, row_height);
+    const std::size_t column_index = i / rows, row_index = i % rows;
+    const Rect frame = Rect::sized(all.x0 - 8.0f + width * static_cast<float>(column_index),
+                                   all.y0 + row_height * static_cast<float>(row_index), width, row_height);
     if (!column.shows(frame)) continue;
     const FigureKindLine& line = wish.kinds[i];
     if (draw_kind(context, {line, frame}, !two_columns)) told = &line;
