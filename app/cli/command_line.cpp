@@ -104,6 +104,7 @@ void add_prompt_options(CLI::App& command, PromptArguments& prompt) {
       ->type_name(kFileValue);
   command.add_option("--ids", prompt.ids, "token ids, separated by commas or blanks");
   command.add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input")->type_name(kFileValue);
+  command.add_option("--sequence", prompt.sequence, "one of a corpus or of its plan, e.g. all.h5::S17");
   auto* target = command.add_option("--target-text", prompt.target_text,
                                     "what the decoder of an encoder-decoder shall predict (default: the prompt)");
   command.add_option("--target-ids", prompt.target_ids, "token ids that this decoder reads")->excludes(target);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -209,8 +210,7 @@ int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, 
 }
 
 // Says no to a file that nobody expects to be so large.
-Result<void> check_kept(const CorpusArguments& arguments, const CorpusRequest& request) {
-  HEADROOM_TRY(const double bytes, kept_bytes(request));
+Result<void> check_kept(const CorpusArguments& arguments, double bytes) {
   if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
   if (arguments.keep != "all" || bytes <= kMostKeptBytes) return {};
   Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than 4 GiB");
@@ -254,15 +254,25 @@ int run_corpus_command(const CorpusArguments& given) {
   request.epsilons = arguments.epsilons;
   request.bootstrap_seed = arguments.bootstrap_seed;
   request.with_ids = !arguments.no_ids;
+  request.batch_tokens = arguments.batch_tokens;
   if (const auto taken = take_shard(arguments.shard, request); !taken) return report_error(taken.error(), json);
-  if (const auto kept = check_kept(arguments, request); !kept) return report_error(kept.error(), json);
+  const auto size = corpus_size(request);
+  if (!size) return report_error(size.error(), json);
+  if (const auto kept = check_kept(arguments, size->kept_bytes); !kept) return report_error(kept.error(), json);
   const std::int64_t threads = (*backend)->info().threads;
-  const AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
-  if (!budget.fits()) return report_error(over_budget(request.run, threads, budget), json);
+  AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
+  budget.memory.items.push_back({"sequences together and counts of rows",
+                                 format("%.0f bytes of a batch and of the file", size->working_bytes),
+                                 static_cast<std::size_t>(size->working_bytes)});
+  budget.memory.working_bytes += budget.memory.items.back().bytes;
+  std::ranges::stable_sort(budget.memory.items, std::ranges::greater(), &MemoryItem::bytes);
+  if (!budget.fits())
+    return report_error(over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less"), json);
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "%s\n", estimate_text(budget).c_str());
 
-  const auto show = [&](std::int64_t done, std::int64_t all) {
-    progress.show(static_cast<double>(done) / static_cast<double>(all),
-                  format("sequence %lld of %lld", static_cast<long long>(done), static_cast<long long>(all)));
+  const auto show = [&](double fraction, std::int64_t done, std::int64_t all) {
+    progress.show(fraction,
+                  format("%lld of %lld sequences", static_cast<long long>(done), static_cast<long long>(all)));
   };
   auto outcome = run_corpus(**backend, request, show, [] { return signal_received(); });
   progress.clear();

@@ -26,7 +26,7 @@ struct CorpusArguments {
   std::string bos = "auto", keep = "all";
   std::optional<std::int64_t> document_end;
   std::optional<std::uint64_t> seed;
-  std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0;
+  std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0, batch_tokens = 0;
   std::vector<double> epsilons = {0.2, 0.3, 0.4};
   std::uint64_t bootstrap_seed = 0;
 };

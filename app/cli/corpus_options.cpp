@@ -76,6 +76,11 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
       ->check(not_a_whole_number)
       ->excludes(only);
+  command
+      .add_option("--batch-tokens", arguments.batch_tokens,
+                  "tokens of sequences that run together (default: 4096 on the processor, 65536 on a GPU)")
+      ->check(CLI::Range(std::int64_t{1}, kMost))
+      ->excludes(only);
   command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file")
       ->excludes(only);
 }

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 #include "core/base/format.h"
+#include "core/base/parse_number.h"
+#include "core/corpus/plan_file.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/make_prompt.h"
@@ -36,6 +40,7 @@ Result<Prompt> prompt_of_capture(const PromptArguments& arguments, const OpenedM
                                                   {"--text-file", arguments.text_file.has_value()},
                                                   {"--ids", arguments.ids.has_value()},
                                                   {"--ids-file", arguments.ids_file.has_value()},
+                                                  {"--sequence", arguments.sequence.has_value()},
                                                   {"--target-text", arguments.target_text.has_value()},
                                                   {"--target-ids", arguments.target_ids.has_value()},
                                                   {"--max-tokens", arguments.max_tokens > 0}};
@@ -46,6 +51,19 @@ Result<Prompt> prompt_of_capture(const PromptArguments& arguments, const OpenedM
     }
   if (model.spec.capture->tokens.length() == 0) note = "tokens are not known: the capture names none";
   return capture_prompt(*model.spec.capture);
+}
+
+// "all.h5::S17".
+Result<std::string> ids_of_sequence(const std::string& address) {
+  const std::size_t place = address.rfind("::S");
+  const auto number =
+      place == std::string::npos ? std::nullopt : parse_index(std::string_view(address).substr(place + 3));
+  if (!number) {
+    Error error(ErrorCode::InvalidArgument, "a sequence is named by its file and its number");
+    return error.at_tensor("--sequence").wanted("FILE::SN, e.g. all.h5::S17", address);
+  }
+  HEADROOM_TRY(const std::vector<std::int32_t> ids, read_planned_sequence(address.substr(0, place), *number));
+  return ids_text(ids);
 }
 
 }  // namespace
@@ -62,15 +80,15 @@ BosMode bos_mode_named(std::string_view name) {
 
 Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, TokenizerUse& use) {
   if (model.spec.capture) return prompt_of_capture(arguments, model, use.note);
-  const int given =
-      (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.ids_file ? 1 : 0);
+  const int given = (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) +
+                    (arguments.ids_file ? 1 : 0) + (arguments.sequence ? 1 : 0);
   std::string example;
   if (given == 0) {
     if (auto text = model.checkpoint->read_sibling(kExamplePromptFile)) example = std::move(*text);
   }
   if (given != 1 && example.empty()) {
     Error error(ErrorCode::InvalidArgument, "a run needs one prompt");
-    error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
+    error.wanted("one of --text, --text-file, --ids, --ids-file, --sequence", std::to_string(given));
     return error;
   }
   const PromptOptions options{bos_mode_named(arguments.bos), arguments.max_tokens, arguments.target_text,
@@ -97,6 +115,8 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     ids = *arguments.ids;
   } else if (arguments.ids_file) {
     HEADROOM_TRY(ids, read_prompt_source(*arguments.ids_file));
+  } else if (arguments.sequence) {
+    HEADROOM_TRY(ids, ids_of_sequence(*arguments.sequence));
   }
   if (tokenizer)
     use.note = use.tokenizer->description();

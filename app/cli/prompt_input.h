@@ -13,7 +13,8 @@
 namespace headroom {
 
 struct PromptArguments {
-  std::optional<std::string> text, text_file, ids, ids_file;  // exactly one; "-" reads stdin
+  std::optional<std::string> text, text_file, ids, ids_file;  // exactly one, or sequence; "-" reads stdin
+  std::optional<std::string> sequence;                        // of a corpus or a plan: all.h5::S17
   std::string bos = "auto";                                   // auto, always, never
   std::int64_t max_tokens = 0;                                // keep the first tokens only; 0: all
   std::optional<std::string> target_text, target_ids;         // of an encoder-decoder; at most one

@@ -46,6 +46,8 @@ std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments
   if (!arguments.options.config.empty()) inputs.push_back(arguments.options.config);
   for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
     if (file && *file != "-") inputs.emplace_back(*file);
+  if (arguments.prompt.sequence)
+    inputs.emplace_back(arguments.prompt.sequence->substr(0, arguments.prompt.sequence->rfind("::S")));
   return inputs;
 }
 

@@ -93,21 +93,37 @@ Result<ForwardSummary> Forward::run(const Reached& reached) {
     if (reached) reached(layer, state);
     if (layer > options_.first_layer) HEADROOM_TRY_VOID(send_input(layer, state.h));
     HEADROOM_TRY(const BlockWeights weights, reader.take_block(stop));
-    HEADROOM_TRY_VOID(run_block(layer, weights, model_.blocks[static_cast<std::size_t>(layer)].attention, state));
+    HEADROOM_TRY_VOID(advance(layer, weights, state));
     if (layer == options_.last_layer) break;
-    HEADROOM_TRY_VOID(send_residual(state.h));
-    if (summary_.non_finite_layer < 0 && !all_finite(state.h)) summary_.non_finite_layer = layer;
   }
-  if (options_.last_layer < 0 && model_.lm_head.weight.present()) {
-    HEADROOM_TRY(const HeadWeights weights, reader.take_head(stop));
-    HEADROOM_TRY(summary_.predictions, finish(weights, state));
+  HeadWeights head;
+  const bool predicts = options_.last_layer < 0 && model_.lm_head.weight.present();
+  if (predicts) {
+    HEADROOM_TRY(head, reader.take_head(stop));
+  }
+  HEADROOM_TRY(ForwardSummary summary, close(predicts ? &head : nullptr, state));
+  observer_.on_progress(1.0, "done");
+  whole.stop();
+  summary.seconds = summary_.seconds;
+  return summary;
+}
+
+Result<void> Forward::advance(std::int64_t layer, const BlockWeights& weights, SequenceState& state) {
+  HEADROOM_TRY_VOID(run_block(layer, weights, model_.blocks[static_cast<std::size_t>(layer)].attention, state));
+  if (layer == options_.last_layer) return {};
+  HEADROOM_TRY_VOID(send_residual(state.h));
+  if (summary_.non_finite_layer < 0 && !all_finite(state.h)) summary_.non_finite_layer = layer;
+  return {};
+}
+
+Result<ForwardSummary> Forward::close(const HeadWeights* weights, const SequenceState& state) {
+  if (weights != nullptr) {
+    HEADROOM_TRY(summary_.predictions, finish(*weights, state));
     const std::vector<double>& losses = summary_.predictions.loss;
     const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
     if (!losses.empty() && std::isfinite(loss)) summary_.next_token_loss = loss / static_cast<double>(losses.size());
   }
   summary_.non_finite_weights = log_.weights(model_);
-  observer_.on_progress(1.0, "done");
-  whole.stop();
   summary_.stages = stages_;
   summary_.attention_seconds = stages_.project + stages_.attention + stages_.record;
   return summary_;

@@ -43,8 +43,13 @@ class Forward {
   using Reached = std::function<void(std::int64_t layer, const SequenceState& state)>;
   [[nodiscard]] Result<ForwardSummary> run(const Reached& reached = {});
 
-  // What run() does, step by step: the state before the first layer; a block with that attention in place of its own;
-  // what is said of next tokens, where they are predicted.
+  // What run() does, step by step, for one of several sequences that share their weights: a block as it is, with what
+  // comes behind it; the end, with the weights of the head where next tokens are predicted, else null.
+  [[nodiscard]] Result<void> advance(std::int64_t layer, const BlockWeights& weights, SequenceState& state);
+  [[nodiscard]] Result<ForwardSummary> close(const HeadWeights* weights, const SequenceState& state);
+
+  // And in smaller ones: the state before the first layer; a block with that attention in place of its own; what is
+  // said of next tokens, where they are predicted.
   [[nodiscard]] Result<SequenceState> begin();
   [[nodiscard]] Result<void> run_block(std::int64_t layer, const BlockWeights& weights, const AttentionSpec& attention,
                                        SequenceState& state);

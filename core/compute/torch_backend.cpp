@@ -9,13 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/compute/attention_backend.h"
 #include "core/compute/benchmark.h"
 #include "core/compute/capture_run.h"
 #include "core/compute/device.h"
 #include "core/compute/forward.h"
+#include "core/compute/sequence_batch.h"
 #include "core/compute/torch_errors.h"
 #include "core/compute/training/trainer.h"
 #include "core/compute/variant_sweep.h"
@@ -96,6 +100,21 @@ class TorchBackend final : public ComputeBackend {
       HEADROOM_TRY(const TorchTarget target, open_target(model, options));
       if (model.capture) return run_capture(source, model, options, target, observer);
       return Forward(source, model, options, target, observer).run();
+    });
+  }
+
+  Result<std::vector<ForwardSummary>> run_batch(const ModelSource& source, const ModelSpec& model,
+                                                const ForwardOptions& options,
+                                                std::span<const std::vector<std::int32_t>> sequences,
+                                                std::span<ForwardObserver* const> observers) override {
+    return guarded([&]() -> Result<std::vector<ForwardSummary>> {
+      const bool fits = std::ranges::all_of(
+          sequences, [&](const auto& ids) { return !ids.empty() && ids.size() == sequences.front().size(); });
+      if (model.capture || model.encoder || options.start || options.first_layer != 0 || !fits ||
+          observers.size() != sequences.size() || options.last_layer >= std::ssize(model.blocks))
+        return Error(ErrorCode::InvalidArgument, "sequences of one length run together, and from the first layer on");
+      HEADROOM_TRY(const TorchTarget target, open_target(model, options));
+      return run_sequences(source, model, options, sequences, target, observers);
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -37,6 +38,16 @@ class LogValues final : public SequenceValues {
  private:
   const ProgressLog& log_;
 };
+
+void add_check(SelfCheck& all, const SelfCheck& some) {
+  constexpr std::size_t kMostSentences = 5;
+  all.rows += some.rows;
+  all.rows_not_finite += some.rows_not_finite;
+  all.worst_row_sum = std::max(all.worst_row_sum, some.worst_row_sum);
+  all.worst_bound = std::max(all.worst_bound, some.worst_bound);
+  for (const std::string& sentence : some.violations)
+    if (all.violations.size() < kMostSentences) all.violations.push_back(sentence);
+}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -93,6 +104,13 @@ Result<RunPlan> plan_of(const CorpusRequest& request) {
   return plan_run(of_first_sequence(request));
 }
 
+// Sequences that run together.
+std::size_t batch_size(const CorpusRequest& request) {
+  const bool gpu = request.run.device.starts_with("cuda");
+  const std::int64_t tokens = request.batch_tokens > 0 ? request.batch_tokens : gpu ? 65536 : 4096;
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / request.plan->options.length));
+}
+
 class CorpusRun {
  public:
   CorpusRun(ComputeBackend& backend, const CorpusRequest& request, RunPlan plan, CorpusLayout layout,
@@ -114,6 +132,9 @@ class CorpusRun {
     HEADROOM_TRY(settings_, settings_of(request_, plan_, outcome_.attention, stop_));
     const std::filesystem::path& target = request_.run.output;
     if (!request_.run.force && is_finished(target, settings_, range_)) {
+      // Left by a process that ended between its last two steps.
+      std::error_code ignored;
+      std::filesystem::remove(ProgressLog::path_of(target), ignored);
       outcome_.nothing_to_do = true;
       outcome_.sequences = range_.count;
       return std::move(outcome_);
@@ -132,30 +153,53 @@ class CorpusRun {
 
  private:
   Result<void> run_sequences() {
-    SequenceCollector collector(layout_, plan_.forward.request, stop_);
-    std::int64_t done = 0;
-    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s) done += log_->has(s) ? 1 : 0;
-    outcome_.resumed = done;
-    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s) {
-      if (log_->has(s) && log_->fixed()) continue;
+    std::vector<std::int64_t> left;
+    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s)
+      if (!log_->has(s)) left.push_back(s);
+    outcome_.resumed = range_.count - std::ssize(left);
+    // What is the same for all may have been lost though every sequence is there.
+    if (left.empty() && !log_->fixed()) left.push_back(range_.first);
+    const std::size_t size = batch_size(request_);
+    for (std::size_t first = 0; first < left.size(); first += size) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
-      const auto begin = std::chrono::steady_clock::now();
-      plan_.forward.ids = request_.plan->sequences[static_cast<std::size_t>(s)].ids;
-      collector.begin(s);
-      HEADROOM_TRY(const ForwardSummary summary,
-                   backend_.run(request_.run.model->source, plan_.model, plan_.forward, collector));
-      const SequenceRecord record = collector.finish(summary);
-      if (!log_->fixed() && record.non_finite_layer < 0) HEADROOM_TRY_VOID(keep_fixed(collector));
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      if (!log_->has(s)) {
-        HEADROOM_TRY_VOID(log_->add(record, seconds.count()));
-        ++done;
-      }
-      if (progress_) progress_(done, range_.count);
+      const std::size_t count = std::min(size, left.size() - first);
+      HEADROOM_TRY_VOID(run_batch(std::span(left).subspan(first, count)));
     }
-    outcome_.self_check = collector.self_check();
-    // Where no sequence came to an end, what is the same for all is as far as the last one came.
-    if (!log_->fixed()) HEADROOM_TRY_VOID(keep_fixed(collector));
+    return {};
+  }
+
+  Result<void> run_batch(std::span<const std::int64_t> sequences) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t before = log_->sequences();
+    const std::function<void(double)> report = [&](double fraction) {
+      const auto all = static_cast<double>(range_.count);
+      const auto done = static_cast<double>(before) + fraction * static_cast<double>(sequences.size());
+      if (progress_) progress_(done / all, before, range_.count);
+    };
+    std::vector<std::unique_ptr<SequenceCollector>> collectors;
+    std::vector<ForwardObserver*> observers;
+    std::vector<std::vector<std::int32_t>> ids;
+    for (const std::int64_t s : sequences) {
+      collectors.push_back(std::make_unique<SequenceCollector>(layout_, plan_.forward.request, report, stop_));
+      collectors.back()->begin(s);
+      observers.push_back(collectors.back().get());
+      ids.push_back(request_.plan->sequences[static_cast<std::size_t>(s)].ids);
+    }
+    HEADROOM_TRY(const std::vector<ForwardSummary> summaries,
+                 backend_.run_batch(request_.run.model->source, plan_.model, plan_.forward, ids, observers));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const SequenceRecord record = collectors[i]->finish(summaries[i]);
+      // Of a sequence that came to no end it would be as far as that came; the last one must do then.
+      const bool last = log_->sequences() + 1 >= range_.count;
+      if (!log_->fixed() && (record.non_finite_layer < 0 || last)) HEADROOM_TRY_VOID(keep_fixed(*collectors[i]));
+      add_check(outcome_.self_check, collectors[i]->self_check());
+      if (!log_->has(sequences[i]))
+        HEADROOM_TRY_VOID(log_->add(record, seconds.count() / static_cast<double>(sequences.size())));
+    }
+    if (progress_)
+      progress_(static_cast<double>(log_->sequences()) / static_cast<double>(range_.count), log_->sequences(),
+                range_.count);
     return {};
   }
 
@@ -240,11 +284,25 @@ class CorpusRun {
 
 }  // namespace
 
-Result<double> kept_bytes(const CorpusRequest& request) {
+Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   HEADROOM_TRY(const RunPlan plan, plan_of(request));
   HEADROOM_TRY(const CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
   const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
-  return static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
+  CorpusSize size;
+  size.kept_bytes = static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
+  const auto batch =
+      static_cast<double>(std::min<std::int64_t>(static_cast<std::int64_t>(batch_size(request)), range.count));
+  const double rows = static_cast<double>(plan.shape.length), heads = static_cast<double>(layout.heads());
+  const double stream =
+      2.0 * rows * static_cast<double>(plan.model.hidden_size * plan.model.streams.count()) * sizeof(float);
+  // A row is in a bin of each sketch at most, and in few of the histograms.
+  constexpr double kBinsOfRow = 16.0, kBinBytes = 16.0, kWritten = 96.0 * 1024 * 1024;
+  const double record =
+      static_cast<double>(layout.float_columns() + layout.integer_columns() + 4 * layout.extremes()) * sizeof(float) +
+      heads * rows * kBinsOfRow * kBinBytes;
+  size.working_bytes = batch * (stream + record) + static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
+                       static_cast<double>(layout.float_columns() * sizeof(ExactMoments)) + kWritten;
+  return size;
 }
 
 Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request, const CorpusProgress& progress,

@@ -28,6 +28,7 @@ struct CorpusRequest {
   std::vector<double> epsilons = {0.2, 0.3, 0.4};
   std::uint64_t bootstrap_seed = 0;
   bool with_ids = true;
+  std::int64_t batch_tokens = 0;  // of sequences that run together; 0: 4096 on the processor, 65536 on a GPU
 };
 
 struct CorpusOutcome {
@@ -42,8 +43,8 @@ struct CorpusOutcome {
   std::vector<StatisticValues> sink_rate;  // by epsilon and map
 };
 
-// Called after each sequence, with those that are done of those there are.
-using CorpusProgress = std::function<void(std::int64_t done, std::int64_t all)>;
+// Called in between with the share that is done, and the sequences that are.
+using CorpusProgress = std::function<void(double fraction, std::int64_t done, std::int64_t all)>;
 
 // InvalidArgument where the target exists with other settings (unless forced) or a run with others was begun;
 // Unsupported for models that read two sequences and for captures; Cancelled by `stop`, with what is finished kept
@@ -51,7 +52,10 @@ using CorpusProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 [[nodiscard]] Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request,
                                                const CorpusProgress& progress, const kernels::StopRequested& stop);
 
-// Bytes of what is kept of all sequences in the file, before compression.
-[[nodiscard]] Result<double> kept_bytes(const CorpusRequest& request);
+struct CorpusSize {
+  double kept_bytes = 0.0;     // of all sequences in the file, before compression
+  double working_bytes = 0.0;  // in memory, beside a run of one sequence: the batch, counts of rows, what is written
+};
+[[nodiscard]] Result<CorpusSize> corpus_size(const CorpusRequest& request);
 
 }  // namespace headroom

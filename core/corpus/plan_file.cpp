@@ -414,4 +414,28 @@ Result<CorpusPlan> read_plan_file(const std::filesystem::path& path) {
   return plan;
 }
 
+Result<std::vector<std::int32_t>> read_planned_sequence(const std::filesystem::path& path, std::int64_t number) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
+  const auto failed = [&](ErrorCode code, const char* message) { return Error(code, message).in_file(path.string()); };
+  const DatasetInfo* ids = file->find("sequences/token_id");
+  if (ids == nullptr || ids->shape.size() != 2)
+    return failed(ErrorCode::Corrupt, "the file holds no ids of sequences")
+        .wanted("a corpus or a plan with ids", "none");
+  HEADROOM_TRY(const std::vector<double> numbers, file->read_axis("sequences/sequence"));
+  const auto found = std::ranges::find(numbers, static_cast<double>(number));
+  if (found == numbers.end() || numbers.empty() || std::ssize(numbers) != ids->shape[0])
+    return failed(ErrorCode::NotFound, "the file has no such sequence")
+        .wanted(numbers.empty() ? "none" : format("%.0f to %.0f", numbers.front(), numbers.back()),
+                std::to_string(number));
+  const std::int64_t start[] = {found - numbers.begin(), 0}, count[] = {1, ids->shape[1]};
+  HEADROOM_TRY(const std::vector<double> values, file->read_part("sequences/token_id", start, count));
+  std::vector<std::int32_t> sequence;
+  for (const double value : values) {
+    if (!(value >= 0.0 && value <= 0x1p31 - 1.0))
+      return failed(ErrorCode::Corrupt, "the sequence holds what is no token id").at_tensor("sequences/token_id");
+    sequence.push_back(static_cast<std::int32_t>(value));
+  }
+  return sequence;
+}
+
 }  // namespace headroom

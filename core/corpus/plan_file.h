@@ -34,4 +34,8 @@ struct PlanFileOptions {
 // Of a file that holds one, or a part of one: nothing is said of its hashes. Without ids where the file has none.
 [[nodiscard]] Result<CorpusPlan> read_plan_part(const RunFile& file);
 
+// The ids of sequence `number` of a plan, or of a corpus that holds them. NotFound, with those there are, for another.
+[[nodiscard]] Result<std::vector<std::int32_t>> read_planned_sequence(const std::filesystem::path& path,
+                                                                      std::int64_t number);
+
 }  // namespace headroom

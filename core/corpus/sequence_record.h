@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,9 +44,10 @@ struct FixedRegion {
 
 class SequenceCollector final : public ForwardObserver {
  public:
+  // All of them outlive it. `report` hears of the share that is done, wherever it is of.
   SequenceCollector(const CorpusLayout& layout, const kernels::StatisticsRequest& request,
-                    const kernels::StopRequested& stop)
-      : layout_(layout), request_(request), stop_(stop) {}
+                    const std::function<void(double fraction)>& report, const kernels::StopRequested& stop)
+      : layout_(layout), request_(request), report_(report), stop_(stop) {}
 
   void begin(std::int64_t sequence);
   Result<void> on_layer(LayerRecord record) override;
@@ -54,6 +56,9 @@ class SequenceCollector final : public ForwardObserver {
   // What is the same for all sequences, of the last one.
   [[nodiscard]] const std::vector<FixedRegion>& fixed() const { return fixed_; }
   [[nodiscard]] const SelfCheck& self_check() const { return check_; }
+  void on_progress(double fraction, const std::string& /*what*/) override {
+    if (report_) report_(fraction);
+  }
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
 
  private:
@@ -62,6 +67,7 @@ class SequenceCollector final : public ForwardObserver {
 
   const CorpusLayout& layout_;
   const kernels::StatisticsRequest& request_;
+  const std::function<void(double fraction)>& report_;
   const kernels::StopRequested& stop_;
   SequenceRecord record_;
   std::vector<FixedRegion> fixed_;

@@ -175,6 +175,14 @@ class ComputeBackend {
   // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
   virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                                      ForwardObserver& observer) = 0;
+  // Several sequences of one length, by default one after another; where the backend can, weights are read once for all
+  // of them: summaries with the numbers that run()
+  // gives for each alone, whose `ids` stand in for those of the options. observers[i] hears of sequence i, of a layer
+  // of all of them before the next. The first error ends it. Without start and last_layer, of models with one sequence.
+  virtual Result<std::vector<ForwardSummary>> run_batch(const ModelSource& source, const ModelSpec& model,
+                                                        const ForwardOptions& options,
+                                                        std::span<const std::vector<std::int32_t>> sequences,
+                                                        std::span<ForwardObserver* const> observers);
   // The whole run, and then every variant, those of the last layers first, each with the numbers that run() gives for
   // it alone. Only the run of the model itself is measured and has a summary. What is finished when it is cancelled has
   // been handed over.

@@ -1,10 +1,15 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/run/compute.h"
@@ -28,6 +33,20 @@ Result<void> check_address_space() {
 }
 
 }  // namespace
+
+Result<std::vector<ForwardSummary>> ComputeBackend::run_batch(const ModelSource& source, const ModelSpec& model,
+                                                              const ForwardOptions& options,
+                                                              std::span<const std::vector<std::int32_t>> sequences,
+                                                              std::span<ForwardObserver* const> observers) {
+  std::vector<ForwardSummary> summaries;
+  ForwardOptions own = options;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    own.ids = sequences[i];
+    HEADROOM_TRY(ForwardSummary summary, run(source, model, own, *observers[i]));
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
 
 const char* dtype_name(ComputeDtype dtype) {
   switch (dtype) {

@@ -27,6 +27,8 @@ DIFFERS = ("shards/",)  # between a merged file and a single run
 CUT = ["--data", KJV, "--split", "blank", "--length", "48", "--bos", "always", "--sequences", "21", "--stride", "20", "--pieces", "6",
        "--order", "natural"]
 
+ONE = ["--batch-tokens", "48"]  # a sequence at a time: there is something to be killed between
+
 
 def mix(x):
     x = (x + 0x9E3779B97F4A7C15) & M64
@@ -150,6 +152,18 @@ def test_every_kept_value_is_that_of_the_run(single, analyze, tmp_path):
         assert len(names) > 40 and compared > 3 * 8 * 120
         axes = {"sequence", "document", "piece", "token_start", "token_id", "next_token_loss", "sink_rate", "non_finite_layer"}
         assert set(kept) - axes == names
+
+
+def test_a_sequence_of_a_corpus_is_an_ordinary_run(single, plan, warm_command, tmp_path):
+    for source in (single[0], plan):
+        out = tmp_path / "run.h5"
+        outcome = warm_command("analyze", str(BYTES), "--sequence", f"{source}::S7", "-o", str(out), "--force", "--device", "cpu")
+        assert outcome.code == 0, outcome
+        with h5py.File(single[0]) as file, h5py.File(out) as run:
+            assert np.array_equal(run["tokens/token_id"][:], file["sequences/token_id"][7])
+            assert run["context_rms_mean"][:].tobytes() == file["sequences/context_rms_mean"][7].tobytes()
+    refused(warm_command("analyze", str(BYTES), "--sequence", f"{plan}::S21", "-o", str(out), "--force"), 5, "0 to 20", "21")
+    refused(warm_command("analyze", str(BYTES), "--sequence", f"{plan}", "-o", str(out), "--force"), 2, "all.h5::S17")
 
 
 @pytest.mark.parametrize(("kind", "extra"), [("diff_v1", {}), ("softmax_one", {}), ("gated", {"gate": "elementwise"})])
@@ -312,6 +326,18 @@ def test_a_plan_runs_what_the_data_would(single, corpus, plan, tmp_path):
     assert contents(tmp_path / "c.h5") == contents(single[0])
 
 
+@pytest.mark.parametrize("tokens", [1, 100, 480])
+def test_batches_of_any_size_are_the_same_run(single, corpus, tmp_path, tokens):
+    corpus(BYTES, tmp_path / "c.h5", *CUT, "--batch-tokens", tokens)
+    assert contents(tmp_path / "c.h5") == contents(single[0])
+
+
+def test_one_thread_is_the_same_run(single, command, tmp_path):
+    outcome = command("corpus", BYTES, *CUT, "-o", tmp_path / "c.h5", "--device", "cpu", env={"OMP_NUM_THREADS": "1"})
+    assert outcome.code == 0, outcome
+    assert contents(tmp_path / "c.h5") == contents(single[0])
+
+
 def test_merge_names_what_is_missing_doubled_or_other(corpus, command, plan, tmp_path):
     parts = [tmp_path / f"p{i}.h5" for i in range(7)]
     for i, part in enumerate(parts):
@@ -342,7 +368,7 @@ def test_killed_and_resumed_is_undisturbed(single, command, tmp_path):
     out, kills = tmp_path / "c.h5", 0
     record = None
     for attempt in range(40):
-        process = command.start("corpus", BYTES, *CUT, "-o", out, "--device", "cpu", "--json")
+        process = command.start("corpus", BYTES, *CUT, *ONE, "-o", out, "--device", "cpu", "--json")
         log = progress_of(out)
         before = log.stat().st_size if log.exists() else 0
         while process.poll() is None and (not log.exists() or log.stat().st_size <= before + (record or 0) * (attempt % 3)):
@@ -364,7 +390,7 @@ def test_killed_and_resumed_is_undisturbed(single, command, tmp_path):
 
 def test_a_torn_or_damaged_record_is_run_again(single, command, corpus, tmp_path):
     out = tmp_path / "c.h5"
-    process = command.start("corpus", BYTES, *CUT, "-o", out, "--device", "cpu")
+    process = command.start("corpus", BYTES, *CUT, *ONE, "-o", out, "--device", "cpu")
     wait_for(progress_of(out), 200000, process)
     process.kill()
     process.communicate()
@@ -380,7 +406,7 @@ def test_a_torn_or_damaged_record_is_run_again(single, command, corpus, tmp_path
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_keeps_the_progress(single, command, corpus, tmp_path, number, code):
     out = tmp_path / "c.h5"
-    process = command.start("corpus", BYTES, *CUT, "-o", out, "--device", "cpu")
+    process = command.start("corpus", BYTES, *CUT, *ONE, "-o", out, "--device", "cpu")
     wait_for(progress_of(out), 100000, process)
     process.send_signal(number)
     begin = time.monotonic()
@@ -398,7 +424,7 @@ def test_the_same_command_again_does_nothing_and_another_is_refused(single, comm
     assert corpus(BYTES, out, *CUT)["nothing_to_do"]
     assert (out.stat().st_mtime_ns, out.read_bytes()) == before
     refused(command("corpus", BYTES, *CUT, "-o", out, "--keep", "core", "--device", "cpu"), 2, "exists")
-    process = command.start("corpus", BYTES, *CUT, "-o", tmp_path / "d.h5", "--device", "cpu")
+    process = command.start("corpus", BYTES, *CUT, *ONE, "-o", tmp_path / "d.h5", "--device", "cpu")
     wait_for(progress_of(tmp_path / "d.h5"), 50000, process)
     process.send_signal(signal.SIGSTOP)
     refused(command("corpus", BYTES, *CUT, "-o", tmp_path / "d.h5", "--device", "cpu"), 5, "another process")
