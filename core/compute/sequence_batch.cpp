@@ -1,5 +1,7 @@
 #include "core/compute/sequence_batch.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -13,11 +15,19 @@
 namespace headroom {
 namespace {
 
-// A sequence on its way. The forward refers to the options.
+// A sequence on its way. The forward refers to the options. The stream has one place for all of the way: a new one
+// after each block would lie between the freed blocks of what is large and passes, which then fits nowhere.
 struct SequenceLane {
   ForwardOptions options;
   std::unique_ptr<Forward> forward;
   SequenceState state;
+  at::Tensor place;
+
+  void settle() {
+    if (!place.defined()) place = at::empty_like(state.h);
+    place.copy_(state.h);
+    state.h = place;
+  }
 };
 
 }  // namespace
@@ -37,6 +47,7 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
     lanes[i].options.ids = sequences[i];
     lanes[i].forward = std::make_unique<Forward>(source, model, lanes[i].options, target, *observers[i]);
     HEADROOM_TRY(lanes[i].state, lanes[i].forward->begin());
+    lanes[i].settle();
   }
   Forward& first = *lanes.front().forward;
   WeightReader reader(first.loader(), model, first.stages(), 0, options.last_layer);
@@ -58,6 +69,7 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
       if (stop()) return Error(ErrorCode::Cancelled, "cancelled");
       step(lane, 1.0, layer);
       HEADROOM_TRY_VOID(lane.forward->advance(layer, weights, lane.state));
+      lane.settle();
     }
   }
   HeadWeights head;
@@ -69,6 +81,7 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
     step(lane, 2.0, layers);
     HEADROOM_TRY(ForwardSummary summary, lane.forward->close(predicts ? &head : nullptr, lane.state));
     lane.state = {};
+    lane.place.reset();
     summaries.push_back(std::move(summary));
   }
   // All weights but the embedding's were read by the first.

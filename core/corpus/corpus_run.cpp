@@ -181,7 +181,7 @@ class CorpusRun {
     std::vector<std::vector<std::int32_t>> ids;
     for (const std::int64_t s : sequences) {
       collectors.push_back(std::make_unique<SequenceCollector>(layout_, plan_.forward.request, report, stop_));
-      collectors.back()->begin(s);
+      collectors.back()->begin(s, collectors.size() == 1 && !log_->fixed());
       observers.push_back(collectors.back().get());
       ids.push_back(request_.plan->sequences[static_cast<std::size_t>(s)].ids);
     }
@@ -190,9 +190,10 @@ class CorpusRun {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       const SequenceRecord record = collectors[i]->finish(summaries[i]);
-      // Of a sequence that came to no end it would be as far as that came; the last one must do then.
-      const bool last = log_->sequences() + 1 >= range_.count;
-      if (!log_->fixed() && (record.non_finite_layer < 0 || last)) HEADROOM_TRY_VOID(keep_fixed(*collectors[i]));
+      // Of a sequence that came to no end it would be as far as that came; the last batch must do then.
+      const bool last = before + std::ssize(sequences) >= range_.count;
+      if (i == 0 && !log_->fixed() && (record.non_finite_layer < 0 || last))
+        HEADROOM_TRY_VOID(keep_fixed(*collectors[i]));
       add_check(outcome_.self_check, collectors[i]->self_check());
       if (!log_->has(sequences[i]))
         HEADROOM_TRY_VOID(log_->add(record, seconds.count() / static_cast<double>(sequences.size())));

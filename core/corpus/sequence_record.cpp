@@ -38,8 +38,14 @@ float sink_indicator(const CorpusLayout& layout, std::span<const float> sink_sco
   return static_cast<double>(score) > layout.epsilons()[place / 3] ? 1.0F : 0.0F;
 }
 
-void SequenceCollector::begin(std::int64_t sequence) {
+void SequenceCollector::begin(std::int64_t sequence, bool with_fixed) {
+  with_fixed_ = with_fixed;
   record_ = {};
+  // All at once: what grows between the large blocks of a forward pass that come and go keeps them from being used
+  // again.
+  constexpr std::size_t kBinsOfRow = 9, kBinsOfHead = 512;
+  record_.counts.reserve(layout_.heads() *
+                         (kBinsOfHead + kBinsOfRow * static_cast<std::size_t>(layout_.shape().length)));
   record_.sequence = sequence;
   record_.floats.assign(layout_.float_columns(), static_cast<float>(kNaN));
   record_.integers.assign(layout_.integer_columns(), -1);
@@ -53,10 +59,11 @@ Result<void> SequenceCollector::on_layer(LayerRecord record) {
   const auto l = static_cast<std::size_t>(std::ranges::lower_bound(shape.layers, record.layer) - shape.layers.begin());
   const MeasuredLayer measured(record, shape, request_, check_);
   const RegionSink fixed = region_sink(fixed_);
-  HEADROOM_TRY_VOID(layer_program(record, shape, static_cast<std::int64_t>(l), fixed));
+  if (with_fixed_) HEADROOM_TRY_VOID(layer_program(record, shape, static_cast<std::int64_t>(l), fixed));
   HEADROOM_TRY_VOID(
       measured.for_each_quantity([&](const Quantity& quantity, std::vector<double> values) -> Result<void> {
         if (quantity.group == "weights" || quantity.name == "kv_head") {
+          if (!with_fixed_) return {};
           std::vector<std::int64_t> start = {static_cast<std::int64_t>(l), 0};
           std::vector<std::int64_t> count = {1, std::ssize(record.heads)};
           for (const std::int64_t extent : extents(quantity, shape)) start.push_back(0), count.push_back(extent);

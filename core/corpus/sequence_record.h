@@ -49,11 +49,12 @@ class SequenceCollector final : public ForwardObserver {
                     const std::function<void(double fraction)>& report, const kernels::StopRequested& stop)
       : layout_(layout), request_(request), report_(report), stop_(stop) {}
 
-  void begin(std::int64_t sequence);
+  // `with_fixed`: what is the same for all sequences is kept too.
+  void begin(std::int64_t sequence, bool with_fixed);
   Result<void> on_layer(LayerRecord record) override;
   [[nodiscard]] SequenceRecord finish(const ForwardSummary& summary);
 
-  // What is the same for all sequences, of the last one.
+  // Empty where it was not asked for.
   [[nodiscard]] const std::vector<FixedRegion>& fixed() const { return fixed_; }
   [[nodiscard]] const SelfCheck& self_check() const { return check_; }
   void on_progress(double fraction, const std::string& /*what*/) override {
@@ -71,6 +72,7 @@ class SequenceCollector final : public ForwardObserver {
   const kernels::StopRequested& stop_;
   SequenceRecord record_;
   std::vector<FixedRegion> fixed_;
+  bool with_fixed_ = false;
   SelfCheck check_;
 };
 
