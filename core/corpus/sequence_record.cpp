@@ -61,7 +61,7 @@ Result<void> SequenceCollector::on_layer(LayerRecord record) {
   const RegionSink fixed = region_sink(fixed_);
   if (with_fixed_) HEADROOM_TRY_VOID(layer_program(record, shape, static_cast<std::int64_t>(l), fixed));
   HEADROOM_TRY_VOID(
-      measured.for_each_quantity([&](const Quantity& quantity, std::vector<double> values) -> Result<void> {
+      measured.for_each_quantity([&](const Quantity& quantity, const std::vector<double>& values) -> Result<void> {
         if (quantity.group == "weights" || quantity.name == "kv_head") {
           if (!with_fixed_) return {};
           std::vector<std::int64_t> start = {static_cast<std::int64_t>(l), 0};
