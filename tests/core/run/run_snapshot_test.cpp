@@ -88,7 +88,7 @@ CATCH_TEST_CASE("run snapshot: a run file read back is the run in memory, rounde
         for (std::size_t i = 0; i < values.size(); ++i)
           CATCH_REQUIRE((std::isnan(values[i]) ? std::isnan(read[i]) : read[i] == values[i]));
       }
-      CATCH_CHECK(b.series.size() == a.series.size() + 4);  // the pooled maps
+      CATCH_CHECK(b.series.size() == a.series.size() + 5);  // the pooled maps
       CATCH_CHECK(b.row_values("maps/pooled_mean", 0).size() == 64);
     }
     CATCH_CHECK(file->layer(1)->programs[1].hidden_keys == std::vector<std::int64_t>{3, 5});
