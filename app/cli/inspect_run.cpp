@@ -354,8 +354,8 @@ Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size,
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   const bool ran = text("schema_name") == kCorpusSchemaName;
   print_fact(ran ? "corpus" : "plan of a corpus", path.string());
-  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") + ", made " +
-                         text("created_utc") + " by " + text("source"));
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
   print_fact("model", text("model_id"));
   print_fact("sequences", text("sequences") + " of " + text("length") + " positions from " + text("documents_used") +
                               " of " + text("documents") + " documents");
