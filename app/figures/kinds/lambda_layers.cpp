@@ -50,11 +50,11 @@ class LambdaLayerPanel final : public FigurePanel {
       space.block(Rect{from.x - 1.0f, std::min(from.y, to.y), from.x + 1.0f, std::max(from.y, to.y)});
       if (first.empty() || first.back().x < from.x) first.push_back(from);
     }
-    painter.begin_series({"weights/lambda_init", "", "lambda_init"});
     painter.push_clip(inner.inset(-style.pt(1.0f)));
+    painter.begin_series({"weights/lambda_init", "", "lambda_init"});
     draw_page_line(painter, first, ink::kBlack, 0.7f, kBoundDash, page);
-    painter.pop_clip();
     painter.end_series();
+    painter.pop_clip();
     space.block_line(first, style.pt(1.5f));
     const float radius = style.pt(1.7f);
     painter.begin_series({"lambda_mean", "", "layers"});
