@@ -425,7 +425,13 @@ def pooled(function):
 
 one(MAPS, "pooled_mean")(lambda head: pooled(np.mean)(head, head.w))
 one(MAPS, "pooled_max_abs")(lambda head: pooled(np.max)(head, np.abs(head.w)))
-one(MAPS, "pooled_signed_extreme")(lambda head: pooled(lambda w: w[np.abs(w).argmax()])(head, head.w))
+def farthest_from_0(w):
+    """Of w and −w, equal to 1e-5, the positive one."""
+    high, low = max(w.max(), 0.0), min(w.min(), 0.0)
+    return high if -low <= high * (1 + 1e-5) else low
+
+
+one(MAPS, "pooled_signed_extreme")(lambda head: pooled(farthest_from_0)(head, head.w))
 one(MAPS, "pooled_positive")(lambda head: pooled(np.mean)(head, np.maximum(head.w, 0)))
 one(MAPS, "pooled_negative")(lambda head: pooled(np.mean)(head, np.maximum(-head.w, 0)))
 per_map(MAPS, "pooled_mean_components")(lambda head, m: pooled(np.mean)(head, head.a[m]))

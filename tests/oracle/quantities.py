@@ -7,6 +7,8 @@ import math
 import numpy as np
 import torch
 
+from definitions import farthest_from_0
+
 QUANTILES = [0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1]
 BOUNDS = ["softmax", "diff_v2", "variant"]
 TOP_K = [1, 2, 4, 8, 16]
@@ -266,7 +268,7 @@ def pooled_maps(w, visible, blocks_wanted):
             if inside.size:
                 out["pooled_mean"][row, column] = inside.mean()
                 out["pooled_max_abs"][row, column] = np.abs(inside).max()
-                out["pooled_signed_extreme"][row, column] = inside[np.abs(inside).argmax()]
+                out["pooled_signed_extreme"][row, column] = farthest_from_0(inside)
                 out["pooled_positive"][row, column] = np.maximum(inside, 0).mean()
                 out["pooled_negative"][row, column] = np.maximum(-inside, 0).mean()
     return out
