@@ -150,7 +150,7 @@ Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> ru
   for (const FigureRun& run : runs)
     if (run.run != nullptr && std::ssize(run.run->layers) < run.run->all_layers &&
         std::string_view(kind.uses).find("--layers") != std::string_view::npos)
-      figure.notes.push_back(run.name() + " has " + layer_title(run.run->layers, run.run->all_layers));
+      figure.notes.push_back(run.name() + " has " + layers_title(run.run->layers, run.run->all_layers));
   // Panels of several runs say themselves of which they are.
   if (runs.size() == 1 && runs.front().run != nullptr && choice.against.empty())
     for (const auto& panel : figure.panels) panel->source = run_sentence(*runs.front().run);
@@ -191,7 +191,7 @@ std::string run_sentence(const RunSnapshot& run) {
   if (run.length > 0) text += ", " + grouped_text(run.length) + " tokens";
   if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
   if (attribute("first_token_is_bos") == "0") text += ", no BOS";
-  if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layer_title(run.layers, run.all_layers);
+  if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layers_title(run.layers, run.all_layers);
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
   text += ".";
   // Of several files the hash of the first stands for all: NAME HASH, one a line.

@@ -29,7 +29,7 @@ void draw_index(Painter& painter, Vec2 at, const std::vector<std::int64_t>& indi
 
 PageAxis HeadPlaces::across() const {
   PageAxis axis = places_of(layers);
-  axis.title = rich(layer_title(layers, all_layers));
+  axis.title = rich(layers_title(layers, all_layers));
   return axis;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace headroom {
@@ -39,7 +40,11 @@ std::vector<HistoryKind> history_kinds(std::span<const StoredHistory* const> his
   const auto first_of = [&](const HistoryKind& kind) -> const StoredHistory& {
     return *histories[kind.members.front()];
   };
-  for (std::size_t i = 0; i < histories.size(); ++i) {
+  // Those without a hash, which are of any recipe of their name, come to the kinds that the others make.
+  std::vector<std::size_t> order(histories.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_partition(order, [&](std::size_t i) { return !histories[i]->recipe_sha256.empty(); });
+  for (const std::size_t i : order) {
     const StoredHistory& history = *histories[i];
     auto kind = std::ranges::find_if(kinds, [&](const HistoryKind& one) { return same_kind(first_of(one), history); });
     if (kind == kinds.end()) {

@@ -163,7 +163,7 @@ float most_beyond_axis(const PageAxis& x, float width, const Page& page) {
   return 0.5f * widest;
 }
 
-std::string layer_title(const std::vector<std::int64_t>& layers, std::int64_t all) {
+std::string layers_title(const std::vector<std::int64_t>& layers, std::int64_t all) {
   if (layers.empty() || std::ssize(layers) >= all) return "layer";
   const std::string of = " of " + std::to_string(all);
   if (layers.size() == 1) return "layer " + std::to_string(layers.front()) + of;
@@ -173,7 +173,7 @@ std::string layer_title(const std::vector<std::int64_t>& layers, std::int64_t al
 
 PageAxis layer_axis(const std::vector<std::int64_t>& layers, std::int64_t all) {
   PageAxis axis{-0.7, static_cast<double>(layers.size()) - 0.3};
-  axis.whole = true, axis.indices = layers, axis.title = rich(layer_title(layers, all));
+  axis.whole = true, axis.indices = layers, axis.title = rich(layers_title(layers, all));
   return axis;
 }
 

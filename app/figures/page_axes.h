@@ -46,7 +46,7 @@ struct PageTick {
 // One place for each layer, with room at both ends.
 [[nodiscard]] PageAxis layer_axis(const std::vector<std::int64_t>& layers, std::int64_t all);
 // "layer", and of some of a model's layers "layers 0–11 of 30", "3 of 30 layers". `all` 0: it is not known.
-[[nodiscard]] std::string layer_title(const std::vector<std::int64_t>& layers, std::int64_t all);
+[[nodiscard]] std::string layers_title(const std::vector<std::int64_t>& layers, std::int64_t all);
 
 void draw_x_axis(Painter& painter, const Rect& inner, const PageAxis& x, const Page& page);
 void draw_y_axis(Painter& painter, const Rect& inner, const PageAxis& y, const Page& page);

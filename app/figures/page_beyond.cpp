@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "app/figures/page_labels.h"
@@ -26,13 +27,13 @@ void draw_edge_arrow(Painter& painter, Vec2 tip, Vec2 way, Color color, const Pa
 }
 
 bool draw_beyond(Painter& painter, const Page& page, LabelSpace& space, const Rect& inner, Vec2 at,
-                 const RichText& number, Color color) {
-  if (on_plot(inner, at)) return false;
+                 const RichText& number, const MarkColor& color) {
+  if (on_plot(inner, at) || !std::isfinite(at.x) || !std::isfinite(at.y)) return false;
   const bool level = at.y >= inner.y0 - kOfEdge && at.y <= inner.y1 + kOfEdge;
   const Vec2 way = level ? Vec2{at.x > inner.x1 ? 1.0f : -1.0f, 0.0f} : Vec2{0.0f, at.y > inner.y1 ? 1.0f : -1.0f};
   const Vec2 tip{std::clamp(at.x, inner.x0, inner.x1), std::clamp(at.y, inner.y0, inner.y1)};
   const float size = page.style.pt(kArrow);
-  draw_edge_arrow(painter, tip, way, color, page);
+  draw_edge_arrow(painter, tip, way, color.mark, page);
   const Vec2 middle = tip - way * (0.5f * size);
   space.block(Rect{middle.x - 0.6f * size, middle.y - 0.6f * size, middle.x + 0.6f * size, middle.y + 0.6f * size});
   if (number.empty()) return true;
@@ -40,14 +41,13 @@ bool draw_beyond(Painter& painter, const Page& page, LabelSpace& space, const Re
   const float width = rich_width(page.measure, number, page.style.text());
   for (const float gap : {0.9f, 2.2f, 3.6f})
     for (const Vec2& place : places_beside(middle, width, gap * size, page)) places.push_back(place);
-  put_label(painter, page, space, number, page.style.on_lines(color), places);
+  put_label(painter, page, space, number, page.style.on_lines(color.text), places);
   return true;
 }
 
 std::string beyond_sentence(std::int64_t count, const char* one, const char* several) {
   if (count == 0) return {};
-  return " " + grouped_text(count) + " " + (count == 1 ? std::string(one) + " lies" : std::string(several) + " lie") +
-         " beyond the axes: arrows at the edge.";
+  return " " + grouped_text(count) + " " + (count == 1 ? one : several) + " beyond the axes: arrows at the edge.";
 }
 
 }  // namespace headroom

@@ -17,10 +17,12 @@ inline constexpr std::int64_t kMostNumbersBeyond = 8;
 // Points there, with its tip at the edge.
 void draw_edge_arrow(Painter& painter, Vec2 tip, Vec2 way, Color color, const Page& page);
 // Where `at` lies beyond the inner rectangle: an arrow at the edge, above or below where it lies beyond both, and the
-// number beside it where that has room (empty: none is wanted). False: it lies on the plot, and nothing is drawn.
+// number beside it where that has room (empty: none is wanted). False: it lies on the plot or nowhere, and nothing is
+// drawn.
 bool draw_beyond(Painter& painter, const Page& page, LabelSpace& space, const Rect& inner, Vec2 at,
-                 const RichText& number, Color color);
-// "3 points lie beyond the axes: arrows at the edge." for captions, after a blank; empty where none does.
+                 const RichText& number, const MarkColor& color);
+// "3 heads lie beyond the axes: arrows at the edge." for captions, after a blank; empty where none does. "head lies",
+// "heads lie": what one and several do.
 [[nodiscard]] std::string beyond_sentence(std::int64_t count, const char* one, const char* several);
 
 }  // namespace headroom

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,14 +15,43 @@ namespace {
 
 constexpr float kAscent = 0.78f, kDescent = 0.24f;  // of a line of text, in sizes
 
+Rect label_box(Vec2 at, float width, float size) {
+  return Rect::sized(at.x, at.y - kAscent * size, width, (kAscent + kDescent) * size);
+}
+
+float squared(Vec2 v) { return v.x * v.x + v.y * v.y; }
+
+// Of a text: where it stands, and the ends of the line from it to what it names.
+struct LedPlace {
+  Vec2 at, from, to;
+};
+
+// Places all over the frame, those nearest to one of the points first.
+std::vector<LedPlace> led_places(const Rect& frame, std::span<const Vec2> points, float width, float size) {
+  std::vector<LedPlace> places;
+  for (float y = frame.y0 + kAscent * size; y + kDescent * size <= frame.y1; y += 0.75f * size)
+    for (float x = frame.x0; x + width <= frame.x1; x += 1.5f * size) {
+      const Rect box = label_box({x, y}, width, size);
+      LedPlace place{{x, y}, {}, {}};
+      float nearest = std::numeric_limits<float>::infinity();
+      for (const Vec2& point : points) {
+        const Vec2 edge{std::clamp(point.x, box.x0, box.x1), std::clamp(point.y, box.y0, box.y1)};
+        const float distance = squared(point - edge);
+        if (distance < nearest) nearest = distance, place.from = edge, place.to = point;
+      }
+      places.push_back(place);
+    }
+  std::ranges::stable_sort(places, {}, [](const LedPlace& place) { return squared(place.to - place.from); });
+  return places;
+}
+
 }  // namespace
 
 bool try_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                std::span<const Vec2> places) {
   const float width = rich_width(page.measure, text, style);
   for (const Vec2& at : places) {
-    const Rect box = Rect::sized(at.x, at.y - kAscent * style.size, width, (kAscent + kDescent) * style.size);
-    if (!space.place(OrientedBox::of(box))) continue;
+    if (!space.place(OrientedBox::of(label_box(at, width, style.size)))) continue;
     draw_rich(painter, at, text, style);
     return true;
   }
@@ -42,6 +72,21 @@ bool put_label(Painter& painter, const Page& page, LabelSpace& space, const Rich
   const bool there = try_label(painter, page, space, text, style, places);
   if (!there) leave_out(page, text);
   return there;
+}
+
+bool put_led_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+                   std::span<const Vec2> places, std::span<const Vec2> points) {
+  if (try_label(painter, page, space, text, style, places)) return true;
+  const float width = rich_width(page.measure, text, style);
+  if (!points.empty())
+    for (const LedPlace& place : led_places(space.frame(), points, width, style.size)) {
+      if (!try_label(painter, page, space, text, style, std::array{place.at})) continue;
+      painter.line(place.from, place.to, style.color, page.style.pt(0.5f));
+      space.block_line(std::array{place.from, place.to}, page.style.pt(1.0f));
+      return true;
+    }
+  leave_out(page, text);
+  return false;
 }
 
 std::vector<Vec2> places_beside(Vec2 point, float width, float gap, const Page& page) {

@@ -42,13 +42,18 @@ double last_place(const HeadSeries& series) {
   return std::max(2.0, *std::ranges::max_element(series.visible));
 }
 
+Range visible_range(const HeadSeries& series) {
+  const auto [least, most] =
+      std::ranges::minmax(std::span(series.visible).first(static_cast<std::size_t>(last_position(series)) + 1));
+  return {least, most};
+}
+
 AxisSpec row_axis(const HeadSeries& series) {
   AxisSpec axis = axis_spec(series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position);
   axis.high_label = true;
   if (!series.by_position) return axis;
   axis.whole = true;
-  const auto [least, most] =
-      std::ranges::minmax(std::span(series.visible).first(static_cast<std::size_t>(last_position(series)) + 1));
+  const auto [least, most] = visible_range(series);
   axis.title = "position of the row; " + (least == most ? "each sees " : "they see " + fixed_text(least, 0) + " to ") +
                fixed_text(most, 0) + " keys";
   return axis;

@@ -23,6 +23,8 @@ namespace headroom {
 [[nodiscard]] AxisSpec row_axis(const HeadSeries& series);
 // The same of a figure; titled in either case.
 [[nodiscard]] PageAxis page_row_axis(const HeadSeries& series);
+// How few and how many keys its rows see, but for those beyond the rows of a call.
+[[nodiscard]] Range visible_range(const HeadSeries& series);
 // At least 2.
 [[nodiscard]] double last_place(const HeadSeries& series);
 // `count` places from one end of the axis to the other, and the keys that a row there sees.

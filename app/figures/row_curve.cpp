@@ -63,9 +63,12 @@ RowCurve row_curve(const HeadSeries& series, NumberView values, bool by_position
     running = row_medians(series, values, kMediansFrom, by_position);
   const double from = running.empty() ? kInfinity : by_position ? -1.0 : running.n.front();
   const std::vector<double> places = row_places(series, by_position);
+  // Counts of visible keys begin anew in each chunk, and go back where keys are hidden.
+  std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (places[i] < from && series.visible[i] > 0.0)
-      curve.add(places[i], values[i], kNaN, kNaN, static_cast<std::int64_t>(i));
+    if (places[i] < from && series.visible[i] > 0.0) rows.push_back(i);
+  std::ranges::stable_sort(rows, {}, [&](std::size_t i) { return places[i]; });
+  for (const std::size_t i : rows) curve.add(places[i], values[i], kNaN, kNaN, static_cast<std::int64_t>(i));
   for (std::size_t i = 0; i < running.n.size(); ++i)
     curve.add(running.n[i], running.median[i], running.lower[i], running.upper[i], -1);
   return curve;

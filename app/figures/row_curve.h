@@ -32,10 +32,9 @@ struct RowCurve {
 // (running_quantiles.h), over positions those of pieces of equal length. `values` are as long as the series.
 [[nodiscard]] RunningQuantiles row_medians(const HeadSeries& series, NumberView values, double from, bool by_position);
 
-// Over visible keys: rows one by one up to the first of the medians from kMediansFrom.
-// Over positions: medians of pieces of equal length where each has four rows, else all rows one by one. Rows that are
-// not finite are gaps of the former, and do not count in the latter. Empty where `values`
-// are not as long as the series.
+// Over visible keys: rows one by one, by their place, up to the first of the medians from kMediansFrom. Over positions:
+// medians of pieces of equal length where each has four rows, else all rows one by one. Rows that are not finite are
+// gaps of the former, and do not count in the latter. Empty where `values` are not as long as the series.
 [[nodiscard]] RowCurve row_curve(const HeadSeries& series, NumberView values);
 // Along the axis of another series, as before and after a change: by positions or not.
 [[nodiscard]] RowCurve row_curve(const HeadSeries& series, NumberView values, bool by_position);

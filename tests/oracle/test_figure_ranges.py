@@ -90,15 +90,61 @@ def test_terms_beyond_the_axis_have_an_arrow_at_their_farthest(command, runs, tm
     assert inside(figure, plot)
 
 
+def arrows(plot):
+    """Of everything beyond the axes: triangles at the edge, without the numbers beside them."""
+    return [mark for series in plot.series if series.name.endswith("beyond") for mark in series.marks
+            if mark.tag == SVG + "path" and mark.get("aria-label") is None and mark.get("aria-hidden") is None]
+
+
 def test_quantiles_of_lambda_beyond_the_axis_end_at_it(command, runs, tmp_path):
     arguments = [runs["diff_v2"], "lambda"]
     _, data, _, _ = drawn(command, tmp_path, *arguments)
     wide = data[data["series"] == "5–95 %"]
     low, high = float(wide["low"].median()), float(wide["high"].median())
-    beyond = ((wide["low"] < low) | (wide["high"] > high)).sum()
-    figure, _, caption, _ = drawn(command, tmp_path, *arguments, "--range", f"{low},{high}")
-    assert 0 < beyond and f"{beyond} head{'s lie' if beyond > 1 else ' lies'} beyond the axes" in caption
+    below, above = wide["low"] < low, wide["high"] > high
+    beyond = (below | above).sum()
+    figure, again, caption, _ = drawn(command, tmp_path, *arguments, "--range", f"{low},{high}")
+    assert 0 < beyond and f"{beyond} line{'s reach' if beyond > 1 else ' reaches'} beyond the axes: arrows at the edge." in caption
     assert any(text.startswith("≤ ") for text, _ in figure.texts) and any(text.startswith("≥ ") for text, _ in figure.texts)
+    plot = next(plot for plot in figure.plots if any(series.name == "5–95 %" for series in plot.series))
+    assert len(arrows(plot)) == below.sum() + above.sum()
+    lines = plot.named("5–95 %").marks
+    values = sorted([plot.x.value(float(mark.get(end))) for end in ("x1", "x2")] for mark in lines)
+    expected = sorted([max(row.low, low), min(row.high, high)] for row in wide.itertuples())
+    assert np.allclose(values, expected, atol=1e-5)
+    assert again[again["series"] == "5–95 %"]["low"].min() == wide["low"].min()  # the table holds all
+
+
+def test_lambdas_of_layers_beyond_the_axis_are_arrows(command, runs, tmp_path):
+    """DIFF V1 has one λ a layer; its first axis holds 0 to 1 and all of them."""
+    _, data, caption, _ = drawn(command, tmp_path, runs["diff_v1"], "lambda")
+    values = data[(data["series"] == "lambda_mean") | (data["mark"] == "point")]["y"]
+    assert "beyond" not in caption and len(values) == 2
+    for low, high in ((0.0, float(values.min()) - 0.01), (float(values.max()) + 0.01, 2.0), (0.0, float(values.mean()))):
+        figure, _, caption, _ = drawn(command, tmp_path, runs["diff_v1"], "lambda", "--range", f"{low},{high}")
+        beyond = ((values < low) | (values > high)).sum()
+        plot = next(plot for plot in figure.plots if any(series.name == "beyond" for series in plot.series))
+        assert len(arrows(plot)) == beyond >= 1 and inside(figure, plot)
+        assert f"{beyond} layer{'s lie' if beyond > 1 else ' lies'} beyond the axes: arrows at the edge." in caption
+
+
+def test_a_low_end_of_0_makes_the_axes_of_a_comparison_linear(command, runs, tmp_path):
+    """Effective keys are drawn over a log axis, which has no 0."""
+    arguments = [runs["softmax"], "compare", "--against", runs["softmax_one"], "--quantity", "effective_keys_mean"]
+    figure, _, _, _ = drawn(command, tmp_path, *arguments)
+    scales = {figure.plot("compare").x.scale}
+    figure, _, _, _ = drawn(command, tmp_path, *arguments, "--range", "0,40")
+    plot = figure.plot("compare")
+    assert (plot.x.scale, plot.x.low, plot.x.high) == ("linear", 0, 40) and inside(figure, plot)
+    assert scales == {"log"}
+
+
+def test_the_cap_of_the_norms_gain_far_above_is_an_arrow(command, runs, tmp_path):
+    """1/√ε of a usual ε = 1e-5 is 316, far above what the rows reach."""
+    figure, data, caption, _ = drawn(command, tmp_path, runs["diff_v1"], "norm-gain", "--head", "L1.H0")
+    plot = next(plot for plot in figure.plots if plot.y is not None)
+    assert plot.y.high < 316 and any("316" in text for text, _ in figure.texts)
+    assert 0 < data["y"].max() <= plot.y.high
 
 
 # --- labels without room
@@ -130,7 +176,8 @@ def test_labels_that_find_no_room_are_named(command, runs, tmp_path):
                     assert label not in texts
                 assert f"No room for the label{several} {words}." in narrow.description
                 assert note in outcome.err.decode()
-    assert "median" in left_out
+    assert left_out  # and the median of the rows is none of them: a line leads to it
+    assert "median" not in left_out
 
 
 # --- some of a model's layers

@@ -100,7 +100,7 @@ class ComparePairsPanel final : public FigurePanel {
         if (drawn(one)) painter.disc(place(one), radius + style.pt(kHeadRim), ink::kWhite);
       painter.begin_series({quantity_text(all->quantity), "", apart ? "heads apart" : "heads"});
       for (const HeadDifference& one : all->sides.heads)
-        if (drawn(one)) painter.disc(place(one), radius, color(one));
+        if (drawn(one)) painter.disc(place(one), radius, color(one).mark);
       painter.end_series();
     }
     const bool numbers = all->heads_beyond() <= kMostNumbersBeyond;
@@ -145,8 +145,8 @@ class ComparePairsPanel final : public FigurePanel {
     if (all->beyond(one.b)) text += (text.empty() ? "" : ", ") + short_text(one.b);
     return rich(text);
   }
-  [[nodiscard]] Color color(const HeadDifference& one) const {
-    return one.apart() || all->sides.texts_a < 2 ? ink::kPoint : ink::kNotCounted.mark;
+  [[nodiscard]] MarkColor color(const HeadDifference& one) const {
+    return one.apart() || all->sides.texts_a < 2 ? MarkColor{ink::kPoint, ink::kPoint} : ink::kNotCounted;
   }
 
   void draw_labels(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
@@ -368,6 +368,7 @@ class CompareSharesPanel final : public FigurePanel {
       draw_rich(painter, {box.x0 + width(first) + width(arrow), y}, second, style.text(ink::kRunB.text));
       return;
     }
+    leave_out(page, head + rich(": ") + first + arrow + second);
   }
 };
 
@@ -382,7 +383,7 @@ PageAxis axis_of_values(const Comparison& all, const FigureChoice& choice) {
   values.insert(values.end(), all.sides.only_b.begin(), all.sides.only_b.end());
   const auto [least, most] = std::ranges::minmax(values);
   const PageBar bar = quantity_bar(all.quantity, values, choice);
-  const bool log = bar.scale.kind == ScaleKind::Log10 && least > 0.0;
+  const bool log = bar.scale.kind == ScaleKind::Log10 && least > 0.0 && choice.low.value_or(least) > 0.0;
   Range range{least, most};
   if (all.quantity.info->natural && !log && all.quantity.info->natural->low <= least &&
       all.quantity.info->natural->high >= most)
@@ -449,7 +450,7 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
     pairs->sentence = what + " of each of " + grouped_text(std::ssize(sides.heads)) + " heads, second side (" +
                       literal_markup(sides.name_b) + ", up) against first (" + literal_markup(sides.name_a) +
                       ", across), means over " + texts_word(sides.texts_a) + "." + left_out +
-                      beyond_sentence(all->heads_beyond(), "head", "heads");
+                      beyond_sentence(all->heads_beyond(), "head lies", "heads lie");
     auto heads = std::make_unique<CompareHeadsPanel>();
     heads->kind = "compare", heads->name = "differences", heads->all = all, heads->weight = 1.65f;
     double low = 0.0, high = 0.0;

@@ -140,7 +140,7 @@ class TermPanel final : public FigurePanel {
         painter.begin_series(
             {"", head.layer < 0 ? std::string() : head_text(head), std::string(kTermStyles[t].series) + " beyond"});
         draw_beyond(painter, page, space, inner, {along.pixel(line.place[farthest]), up.pixel(line.median[farthest])},
-                    rich(short_text(line.median[farthest])), kTermStyles[t].color.text);
+                    rich(short_text(line.median[farthest])), kTermStyles[t].color);
         painter.end_series();
       }
   }
@@ -262,7 +262,7 @@ std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads&
     }
   const double room = first == last ? 0.5 : 0.015 * static_cast<double>(last - first);
   panel->x = {static_cast<double>(first) - room, static_cast<double>(last) + (first == last ? 0.5 : 0.0)};
-  panel->x.whole = true, panel->x.title = rich(layer_title(drawn.layers, drawn.all_layers));
+  panel->x.whole = true, panel->x.title = rich(layers_title(drawn.layers, drawn.all_layers));
   panel->sentence = "Means of the same terms over the rows with *n*_{*i*} ≥ " + std::to_string(run.min_row) +
                     " of each head; line and band: median and quartiles over the heads of a layer, " +
                     grouped_text(heads) + " heads in all";
@@ -339,6 +339,13 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   const Range range = nice_range(low, high, false);
   for (auto& panel : panels) {
     panel->y = {choice.low.value_or(range.low), choice.high.value_or(range.high)};
+    panel->sentence += beyond_sentence(
+        std::ranges::count_if(panel->lines,
+                              [&](const TermLine& line) {
+                                return std::ranges::any_of(
+                                    line.curve.median, [&](double v) { return v < panel->y.low || v > panel->y.high; });
+                              }),
+        "term reaches", "terms reach");
     figure.panels.push_back(std::move(panel));
   }
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 120.0, 57.0);

@@ -320,10 +320,12 @@ class LambdaQuantilePanel final : public FigurePanel {
       painter.ring({along.pixel(found[i][2]), middle(i)}, radius, ink::kLambda.mark, rim);
     painter.end_series();
     painter.pop_clip();
+    painter.begin_series({kLambdaRows, "", "beyond"});
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (found[i][0] < x.low) draw_edge_arrow(painter, {inner.x0, middle(i)}, {-1.0f, 0.0f}, ink::kLambda.mark, page);
       if (found[i][4] > x.high) draw_edge_arrow(painter, {inner.x1, middle(i)}, {1.0f, 0.0f}, ink::kLambda.mark, page);
     }
+    painter.end_series();
     rows.draw_names(painter, inner, page);
     draw_x_axis(painter, inner, x, page);
     painter.end_plot();
@@ -467,7 +469,7 @@ std::unique_ptr<LambdaQuantilePanel> quantile_panel(const RunSnapshot& run, cons
   panel->sentence += beyond_sentence(
       std::ranges::count_if(panel->found,
                             [&](const auto& q) { return q.front() < panel->x.low || q.back() > panel->x.high; }),
-      "head", "heads");
+      "line reaches", "lines reach");
   return panel;
 }
 

@@ -68,7 +68,7 @@ class LambdaLayerPanel final : public FigurePanel {
     painter.begin_series({"lambda_mean", "", "beyond"});
     for (const LayerLambda& one : layers)
       draw_beyond(painter, page, space, inner, {along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)},
-                  rich(fixed_text(one.value, 2)), ink::kLambda.mark);
+                  rich(fixed_text(one.value, 2)), ink::kLambda);
     painter.end_series();
     draw_labels(painter, inner, along, up, page, first, space);
     draw_x_axis(painter, inner, x, page);
@@ -135,13 +135,17 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   std::vector<std::int64_t> layers;
   for (const LayerLambda& one : panel->layers)
     if (layers.empty() || layers.back() != one.head.layer) layers.push_back(one.head.layer);
-  panel->x.whole = true, panel->x.title = rich(layer_title(layers, run.all_layers));
+  panel->x.whole = true, panel->x.title = rich(layers_title(layers, run.all_layers));
   panel->title = rich("DIFF V1: *λ* of the layer");
   panel->source = run_sentence(run);
   panel->sentence =
       "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
       "layer) (dashed)." +
       std::string(whole ? "" : " Some of the file’s heads are drawn.");
+  panel->sentence += beyond_sentence(
+      std::ranges::count_if(
+          panel->layers, [&](const LayerLambda& one) { return one.value < panel->y.low || one.value > panel->y.high; }),
+      "layer lies", "layers lie");
   return panel;
 }
 

@@ -53,7 +53,7 @@ void draw_cap(Painter& painter, const Rect& inner, const Axis& up, double cap, c
   const PageStyle& style = page.style;
   const float at = up.pixel(cap);
   const RichText name = rich("1/√{*ε*} = " + short_text(cap));
-  if (draw_beyond(painter, page, space, inner, {inner.x0 + 0.06f * inner.width(), at}, name, ink::kBlack)) return;
+  if (draw_beyond(painter, page, space, inner, {inner.x0 + 0.06f * inner.width(), at}, name, ink::kNet)) return;
   painter.dashed_line({inner.x0, at}, {inner.x1, at}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
   space.block(Rect{inner.x0, at - style.pt(0.4f), inner.x1, at + style.pt(0.4f)});
   std::vector<Vec2> places;

@@ -221,6 +221,7 @@ class RmsPanel final : public FigurePanel {
       draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
       return;
     }
+    leave_out(page, bound);
   }
 
   void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
@@ -252,7 +253,7 @@ class RmsPanel final : public FigurePanel {
         for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f, 3.8f, 5.0f})
           beside.push_back(
               {std::clamp(curve[i].x - 0.5f * wide, inner.x0, inner.x1 - wide), curve[i].y + rise * height});
-      if (!beside.empty()) put_label(painter, page, space, rich(words), style.on_lines(color), beside);
+      if (!beside.empty()) put_led_label(painter, page, space, rich(words), style.on_lines(color), beside, curve);
     };
     std::vector<Vec2> curve;
     const std::size_t rows = measured.uniform.place.size(), step = std::max<std::size_t>(1, rows / 24);
@@ -264,13 +265,14 @@ class RmsPanel final : public FigurePanel {
       curve.push_back({along.pixel(measured.low.n[i]), up.pixel(measured.low.median[i])});
     name_curve("random signs", ink::kSecond.text, curve);
     if (median.n.size() < 2) return;
-    places.clear();
+    places.clear(), curve.clear();
     const float width = page.measure.width("median", Face::Sans, height);
     for (std::size_t i = 0; i < median.n.size(); ++i) {
       const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
       for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
+      curve.push_back({along.pixel(median.n[i]), py});
     }
-    put_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places);
+    put_led_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places, curve);
   }
 
   void draw_margin(Painter& painter, const PanelFrame& frame, const Axis& up, const Page& page) const {
@@ -386,8 +388,12 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   panel->min_row = std::llround(series.least), panel->by_position = series.by_position;
   panel->grid = place_grid(series, 64);
   for (const double place : panel->grid) panel->grid_n.push_back(visible_at(series, place));
-  const auto [least_n, last_n] = std::ranges::minmax(panel->grid_n);
-  panel->least_n = least_n, panel->last_n = last_n;
+  if (panel->by_position) {
+    const Range seen = visible_range(series);
+    panel->least_n = std::max(1.0, seen.low), panel->last_n = std::max(2.0, seen.high);
+  } else {
+    panel->least_n = panel->grid_n.front(), panel->last_n = panel->grid_n.back();
+  }
   const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
   const RowInterval& own = intervals.own();
   const bool softmax = own.name == "softmax";

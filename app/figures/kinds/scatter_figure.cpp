@@ -426,7 +426,7 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
     bar.scale.low = static_cast<float>(drawn.layers.front()), bar.scale.high = static_cast<float>(drawn.layers.back());
     bar.whole = true, bar.from = kBarLow;
     panel->bar = bar;
-    panel->bar_name = rich(layer_title(drawn.layers, drawn.all_layers));
+    panel->bar_name = rich(layers_title(drawn.layers, drawn.all_layers));
   }
   const auto heads = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " head" : " heads"); };
   std::string counted = heads(panel->drawn.size());

@@ -67,9 +67,11 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Lab
 Range range_of(std::span<const LabelledCurve> curves, bool log) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const LabelledCurve& curve : curves)
-    for (const std::vector<double>* part : {&curve.values->median, &curve.values->lower, &curve.values->upper})
-      for (const double value : part == &curve.values->median || curve.quartiles ? *part : std::vector<double>())
+    for (const std::vector<double>* part : {&curve.values->median, &curve.values->lower, &curve.values->upper}) {
+      if (part != &curve.values->median && !curve.quartiles) continue;
+      for (const double value : *part)
         if (std::isfinite(value) && (!log || value > 0.0)) low = std::min(low, value), high = std::max(high, value);
+    }
   if (!(high >= low)) return {log ? 0.1 : 0.0, 1.0};
   return nice_range(low, high, log);
 }

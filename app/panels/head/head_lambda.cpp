@@ -15,6 +15,7 @@
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/named_values.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
@@ -84,11 +85,14 @@ void draw_by_layer(HeadPanelView& view, Rect area) {
   PanelContext& context = view.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  std::vector<HeadRef> heads{view.head};  // its own λ first
-  for (const std::int64_t layer : view.run.layers)
-    for (const std::int64_t head : view.run.heads) heads.push_back({layer, head});
-  std::vector<LayerLambda> discs = layer_lambdas(view.run, heads);
-  std::ranges::stable_sort(discs, {}, [](const LayerLambda& disc) { return disc.head.layer; });
+  const std::vector<LayerLambda>& discs = kept_for(view.memory.piece("layer lambdas"), view.head, [&] {
+    std::vector<HeadRef> heads{view.head};  // its own λ first
+    for (const std::int64_t layer : view.run.layers)
+      for (const std::int64_t head : view.run.heads) heads.push_back({layer, head});
+    std::vector<LayerLambda> found = layer_lambdas(view.run, heads);
+    std::ranges::stable_sort(found, {}, [](const LayerLambda& disc) { return disc.head.layer; });
+    return found;
+  });
   double low = 0.0, high = 1.0;
   for (const LayerLambda& disc : discs)
     low = std::min(low, disc.value), high = std::max({high, disc.value, disc.first});

@@ -47,6 +47,11 @@ CATCH_TEST_CASE("where a history does not say its recipe's hash its name decides
   // A seed that still trains is read from its state, which has the name alone.
   CATCH_CHECK(kinds_of({history("softmax", "copy", "aa"), history("softmax", "copy", "")}).size() == 1);
   CATCH_CHECK(kinds_of({history("softmax", "copy", "aa"), history("softmax", "trigger", "")}).size() == 2);
+  // Whatever was opened first: two recipes of one name stay two.
+  const auto kinds =
+      kinds_of({history("softmax", "copy", ""), history("softmax", "copy", "aa"), history("softmax", "copy", "bb")});
+  CATCH_REQUIRE(kinds.size() == 2);
+  CATCH_CHECK((kinds[0].members == std::vector<std::size_t>{1, 0} && kinds[1].members == std::vector<std::size_t>{2}));
   CATCH_CHECK(same_kind(history("gated", "copy", "aa"), history("gated", "renamed", "aa")));
   CATCH_CHECK_FALSE(same_kind(history("gated", "copy", "aa"), history("softmax", "copy", "aa")));
 }

@@ -120,4 +120,18 @@ CATCH_TEST_CASE("what random signs give is told by medians of its ends from the 
   CATCH_CHECK(rows.uniform.place.size() == 97);  // what is 0 has no place on the axis
 }
 
+CATCH_TEST_CASE("a curve over visible keys goes forward where their counts begin anew") {
+  // Chunks of 40 positions: rows see 1 … 40 keys, four times.
+  HeadSeries series;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 160; ++i)
+    series.visible.push_back(static_cast<double>(i % 40 + 1)), values.push_back(static_cast<double>(i));
+  series.place = series.visible;
+  const RowCurve curve = row_curve(series, values);
+  CATCH_REQUIRE(curve.place.size() > 20);
+  CATCH_CHECK(std::ranges::is_sorted(curve.place));
+  // The four rows of a place in their order.
+  for (std::size_t i = 0; i < 4; ++i) CATCH_CHECK(curve.row[i] == static_cast<std::int64_t>(40 * i));
+}
+
 }  // namespace headroom::test
