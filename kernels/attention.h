@@ -147,9 +147,11 @@ using ParallelFor = std::function<void(std::int64_t tasks, const std::function<v
 // The larger one; NaN where either is.
 [[nodiscard]] inline double larger_or_nan(double a, double b) { return a != a || a >= b ? a : b; }
 [[nodiscard]] inline double smaller_or_nan(double a, double b) { return a != a || a <= b ? a : b; }
-// The one of these, at least 0 and at most 0, that is farther from 0, with its sign; the positive one of two as far.
+// The one of these, at least 0 and at most 0, that is farther from 0, with its sign: the positive one where they are as
+// far to 1e-5, since without λ a row of two keys holds w and −w, of which rounding would choose. NaN where either is.
 [[nodiscard]] inline double signed_extreme(double highest, double lowest) {
-  return lowest != lowest || highest < -lowest ? lowest : highest;
+  if (highest != highest) return highest;
+  return -lowest <= highest * (1.0 + 1e-5) ? highest : lowest;
 }
 // NaN in place of an infinity.
 [[nodiscard]] inline double finite_or_nan(double x) { return x - x == 0.0 ? x : x - x; }

@@ -58,13 +58,7 @@ void pooled_map(const Context& c, Out out) {
   pooled(c, c.head.head.statistics.*Member, Divided, out);
 }
 
-double largest_magnitude(double highest, double lowest) { return std::abs(kernels::signed_extreme(highest, lowest)); }
-
-// Without λ a row of two keys holds w and −w, of which rounding would choose.
-double signed_extreme(double highest, double lowest) {
-  constexpr double kSameSize = 1e-5;
-  return -lowest <= highest * (1.0 + kSameSize) ? highest : lowest;
-}
+double largest_magnitude(double highest, double lowest) { return kernels::larger_or_nan(highest, -lowest); }
 
 template <double Of(double, double)>
 void pooled_extreme(const Context& c, Out out) {
@@ -176,7 +170,7 @@ std::vector<Quantity> pooled_quantities() {
        .formula = "the w_ij with the largest |w_ij| among the visible entries of a block",
        .remark = "of w and −w, equal to 1e-5, the positive one; NaN where a block has none",
        .range = "[−|λ|, 1 + |λ|]",
-       .compute = pooled_extreme<signed_extreme>},
+       .compute = pooled_extreme<kernels::signed_extreme>},
       {.name = "pooled_positive",
        .axes = cells,
        .long_name = "pooled net map, positive part",

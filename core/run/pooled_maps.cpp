@@ -28,7 +28,7 @@ void append(std::vector<float>& all, const std::vector<double>& cells, const std
 std::vector<double> largest_magnitudes(const kernels::HeadStatistics& statistics) {
   std::vector<double> cells(statistics.pooled_highest.size());
   for (std::size_t cell = 0; cell < cells.size(); ++cell)
-    cells[cell] = std::abs(kernels::signed_extreme(statistics.pooled_highest[cell], statistics.pooled_lowest[cell]));
+    cells[cell] = kernels::larger_or_nan(statistics.pooled_highest[cell], -statistics.pooled_lowest[cell]);
   return cells;
 }
 

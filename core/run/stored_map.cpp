@@ -12,6 +12,7 @@
 
 #include "core/base/numbers.h"
 #include "core/io/run_file.h"
+#include "kernels/attention.h"
 #include "kernels/mask.h"
 
 namespace headroom {
@@ -63,9 +64,9 @@ void seen_in(const StoredMask& mask, std::int64_t row, const std::array<std::int
     range.begin = std::max(range.begin, keys[0]), range.end = std::max(range.begin, std::min(range.end, keys[1]));
 }
 
-// With its sign; of x and −x the positive one.
+// As blocks of the file's pooled maps are.
 double farther_from_0(double a, double b) {
-  return std::abs(a) != std::abs(b) ? (std::abs(a) > std::abs(b) ? a : b) : std::max(a, b);
+  return kernels::signed_extreme(std::max({a, b, 0.0}), std::min({a, b, 0.0}));
 }
 
 // Blocks of entries as they are read, row after row.
