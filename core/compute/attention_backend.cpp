@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <type_traits>
 
 #include "core/base/check.h"
@@ -32,37 +33,57 @@ constexpr std::array kBackends = {AttentionBackend::Reference, AttentionBackend:
 // Beyond it float32 no longer counts rows.
 constexpr std::int64_t kCpuLength = std::int64_t{1} << 24;
 
-Error refusal(AttentionBackend backend, const char* what, const std::string& expected, const std::string& found) {
-  Error error(ErrorCode::InvalidArgument, std::string("the backend ") + attention_backend_name(backend) + " " + what);
-  error.at_tensor("--backend").wanted(expected, found).advise("--backend auto chooses one that fits");
+// Why a backend cannot do what the options ask: "the backend cpu " before `what` is a sentence.
+struct Refusal {
+  std::string what, expected, found;
+};
+
+Error refused(AttentionBackend backend, const Refusal& refusal) {
+  Error error(ErrorCode::InvalidArgument,
+              std::string("the backend ") + attention_backend_name(backend) + " " + refusal.what);
+  error.at_tensor("--backend").wanted(refusal.expected, refusal.found).advise("--backend auto chooses one that fits");
   return error;
 }
 
-// What the options rule out, whatever the machine.
-Result<void> check_options(AttentionBackend backend, const ForwardOptions& options) {
+std::optional<Refusal> too_many(const char* of, std::int64_t most, std::int64_t found) {
+  if (found <= most) return {};
+  return Refusal{"takes at most " + std::to_string(most) + " " + of, "at most " + std::to_string(most),
+                 std::to_string(found)};
+}
+
+// What the options rule out but for the length, whatever the machine.
+std::optional<Refusal> ruled_out(AttentionBackend backend, const ForwardOptions& options) {
   const bool on_cpu = options.device == "cpu";
-  const auto length = static_cast<std::int64_t>(std::max(options.ids.size(), options.source_ids.size()));
   const bool fused = backend == AttentionBackend::Cpu || backend == AttentionBackend::Cuda;
   if ((backend == AttentionBackend::Reference || backend == AttentionBackend::Cpu) && !on_cpu)
-    return refusal(backend, "runs on the processor", "--device cpu", "--device " + options.device);
+    return Refusal{"runs on the processor", "--device cpu", "--device " + options.device};
   if (backend == AttentionBackend::Cuda && on_cpu)
-    return refusal(backend, "runs on an NVIDIA GPU", "--device cuda", "--device cpu");
+    return Refusal{"runs on an NVIDIA GPU", "--device cuda", "--device cpu"};
   if (fused && options.dtype == ComputeDtype::Float64)
-    return refusal(backend, "computes in float32", "--dtype float32 or bfloat16", "--dtype float64");
+    return Refusal{"computes in float32", "--dtype float32 or bfloat16", "--dtype float64"};
   if (fused && options.dense_masks)
-    return refusal(backend, "reads no mask that is given entry by entry", "calls without .mask", "a call with one");
-  if (backend == AttentionBackend::Cuda && !options.square_masks)
-    return refusal(backend, "takes as many keys as queries", "calls of self-attention", "a call with other keys");
-  if (backend == AttentionBackend::Cuda && options.always_visible)
-    return refusal(backend, "knows no keys that stay visible beside a window", "a window alone",
-                   "a layer whose first keys stay visible");
+    return Refusal{"reads no mask that is given entry by entry", "calls without .mask", "a call with one"};
   if (fused && !options.softmax_only)
-    return refusal(backend, "has no other normalizer than softmax", "--backend blocked or reference",
-                   "a head with softpick");
+    return Refusal{"has no other normalizer than softmax", "--backend blocked or reference", "a head with softpick"};
+  if (backend != AttentionBackend::Cuda) return {};
+  if (!options.square_masks)
+    return Refusal{"takes as many keys as queries", "calls of self-attention", "a call with other keys"};
+  if (options.always_visible)
+    return Refusal{"knows no keys that stay visible beside a window", "a window alone",
+                   "a layer whose first keys stay visible"};
+  auto refusal = too_many("channels of a query", kernels::kCudaHeadDim, options.widest_query);
+  if (!refusal) refusal = too_many("channels of a value", kernels::kCudaValueDim, options.widest_value);
+  if (!refusal) refusal = too_many("blocks of a pooled map", kernels::kCudaPoolBlocks, options.request.pool_blocks);
+  return refusal;
+}
+
+Result<void> check_options(AttentionBackend backend, const ForwardOptions& options) {
+  if (const auto refusal = ruled_out(backend, options)) return refused(backend, *refusal);
+  const auto length = static_cast<std::int64_t>(std::max(options.ids.size(), options.source_ids.size()));
   const std::int64_t limit = backend == AttentionBackend::Reference ? kReferenceLength : kCpuLength;
   if (backend != AttentionBackend::Blocked && length > limit)
-    return refusal(backend, "is for shorter prompts", "at most " + std::to_string(limit) + " tokens",
-                   std::to_string(length) + " tokens");
+    return refused(backend, {"is for shorter prompts", "at most " + std::to_string(limit) + " tokens",
+                             std::to_string(length) + " tokens"});
   return {};
 }
 
@@ -74,18 +95,13 @@ Result<AttentionBackend> named_backend(const std::string& name) {
   return error;
 }
 
-AttentionBackend automatic_backend(const ForwardOptions& options) {
-  const bool fused =
-      options.device == "cpu" && options.dtype != ComputeDtype::Float64 && !options.dense_masks && options.softmax_only;
-  return fused ? AttentionBackend::Cpu : AttentionBackend::Blocked;
+// Of a run on the processor nobody asks the driver, which takes its time to wake.
+kernels::KernelStatus cuda_status(const ForwardOptions& options) {
+  return options.device == "cpu" ? kernels::KernelStatus() : kernels::cuda_ready();
 }
 
-std::string automatic_reason(const ForwardOptions& options) {
-  if (options.device != "cpu") return "LibTorch's own operations on the device; --backend cuda has fused kernels";
-  if (options.dense_masks) return "the fused kernels read no mask that is given entry by entry";
-  if (options.dtype == ComputeDtype::Float64) return "the fused kernels do not compute in float64";
-  if (!options.softmax_only) return "the fused kernels have no other normalizer than softmax";
-  return std::string("fused kernels, ") + kernels::cpu_kernel_target();
+AttentionBackend fused_backend(const ForwardOptions& options) {
+  return options.device == "cpu" ? AttentionBackend::Cpu : AttentionBackend::Cuda;
 }
 
 std::string kernel_target(AttentionBackend backend, bool on_cpu) {
@@ -153,6 +169,16 @@ Error status_error(const kernels::KernelStatus& status) {
   return error;
 }
 
+AutomaticBackend automatic_backend(const ForwardOptions& options, const kernels::KernelStatus& cuda) {
+  const AttentionBackend fused = fused_backend(options);
+  if (const auto refusal = ruled_out(fused, options))
+    return {AttentionBackend::Blocked,
+            std::string("the backend ") + attention_backend_name(fused) + " " + refusal->what};
+  if (fused == AttentionBackend::Cuda && !cuda.ok())
+    return {AttentionBackend::Blocked, std::string("the backend cuda cannot run: ") + cuda.text};
+  return {fused, "fused kernels, " + kernel_target(fused, fused == AttentionBackend::Cpu)};
+}
+
 const char* attention_backend_name(AttentionBackend backend) {
   switch (backend) {
     case AttentionBackend::Reference: return "reference";
@@ -164,7 +190,7 @@ const char* attention_backend_name(AttentionBackend backend) {
 }
 
 Result<AttentionBackend> find_attention_backend(const ForwardOptions& options) {
-  AttentionBackend backend = automatic_backend(options);
+  AttentionBackend backend = automatic_backend(options, cuda_status(options)).backend;
   if (options.backend != "auto") {
     HEADROOM_TRY(backend, named_backend(options.backend));
   }
@@ -179,7 +205,7 @@ Result<AttentionChoice> choose_attention(const ForwardOptions& options) {
   HEADROOM_TRY(const AttentionBackend backend, find_attention_backend(options));
   AttentionChoice choice;
   choice.backend = attention_backend_name(backend);
-  if (options.backend == "auto") choice.reason = automatic_reason(options);
+  if (options.backend == "auto") choice.reason = automatic_backend(options, cuda_status(options)).reason;
   choice.device = options.device;
   const bool doubles = backend == AttentionBackend::Reference || options.dtype == ComputeDtype::Float64;
   choice.dtype = dtype_name(doubles ? ComputeDtype::Float64 : ComputeDtype::Float32);

@@ -29,6 +29,14 @@ inline constexpr std::int64_t kReferenceLength = 4096;
 // What a CUDA kernel says, as an error that names the backend.
 [[nodiscard]] Error status_error(const kernels::KernelStatus& status);
 
+// What --backend auto means: the fused kernels of the device where they can do what the options ask, else blocked.
+// `cuda`: what kernels::cuda_ready() says.
+struct AutomaticBackend {
+  AttentionBackend backend = AttentionBackend::Blocked;
+  std::string reason;
+};
+[[nodiscard]] AutomaticBackend automatic_backend(const ForwardOptions& options, const kernels::KernelStatus& cuda);
+
 // InvalidArgument for a name that is none and for a backend that cannot do what the other options ask; Device and
 // Unsupported with the reason where this machine or this build lacks it.
 [[nodiscard]] Result<AttentionBackend> find_attention_backend(const ForwardOptions& options);

@@ -24,6 +24,7 @@
 #include "core/compute/training/trainer.h"
 #include "core/compute/variant_sweep.h"
 #include "core/run/compute.h"
+#include "core/run/forward_needs.h"
 #include "core/training/training.h"
 #include "kernels/cpu/attention.h"
 
@@ -73,7 +74,7 @@ Result<TorchTarget> open_target(const ModelSpec& model, const ForwardOptions& op
   HEADROOM_TRY(const at::Device device, open_device(options.device));
   TorchTarget target;
   ForwardOptions asked = options;
-  asked.softmax_only = model.softmax_only();
+  set_needs(asked, model);
   HEADROOM_TRY(target.backend, find_attention_backend(asked));
   target.device = device;
   target.real = options.dtype == ComputeDtype::Float64 ? at::kDouble : at::kFloat;

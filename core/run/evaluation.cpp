@@ -15,6 +15,7 @@
 #include "core/base/numbers.h"
 #include "core/measure/activation.h"
 #include "core/measure/quantity_tools.h"
+#include "core/run/forward_needs.h"
 
 namespace headroom {
 namespace {
@@ -181,13 +182,13 @@ Result<Evaluation> evaluate(ComputeBackend& backend, const EvaluationRequest& re
   ForwardOptions options;
   options.device = request.device;
   options.backend = request.backend;
-  options.softmax_only = request.model->softmax_only();
   options.layers.resize(static_cast<std::size_t>(evaluation.layers));
   options.heads.resize(static_cast<std::size_t>(evaluation.heads));
   options.hidden = request.residual;
   options.output_cosines = request.output_cosines;
   std::iota(options.layers.begin(), options.layers.end(), 0);
   std::iota(options.heads.begin(), options.heads.end(), 0);
+  set_needs(options, *request.model);
   HEADROOM_TRY_VOID([&]() -> Result<void> {
     HEADROOM_TRY([[maybe_unused]] const AttentionChoice choice, backend.choose_attention(options));
     return {};

@@ -14,6 +14,7 @@
 #include "core/base/numbers.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/forward_needs.h"
 #include "core/run/two_sequences.h"
 
 namespace headroom {
@@ -174,7 +175,6 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
   forward.dtype = plan.request.dtype;
   forward.device = plan.request.device;
   forward.backend = plan.request.backend;
-  forward.softmax_only = plan.model.softmax_only();
   forward.layers = plan.request.layers;
   forward.heads = plan.request.heads;
   if (!plan.request.summary_only) {
@@ -182,18 +182,9 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
     forward.request.log10_weight_bins = log10_weight_bins();
   }
   forward.request.pool_blocks = plan.request.pool_blocks;
-  // The calls of a capture that are measured; all layers of a model run.
-  for (const std::int64_t layer :
-       plan.model.capture ? forward.layers : all_of(static_cast<std::int64_t>(plan.model.blocks.size()))) {
-    const AttentionSpec& attention = plan.model.blocks[static_cast<std::size_t>(layer)].attention;
-    forward.dense_masks = forward.dense_masks || attention.disentangled.present();
-    forward.always_visible = forward.always_visible || attention.always_visible > 0;
-    const CaptureCall* call = attention.call.get();
-    if (!call) continue;
+  set_needs(forward, plan.model);
+  if (std::ranges::any_of(plan.model.blocks, [](const BlockSpec& block) { return block.attention.call != nullptr; }))
     forward.request.pool_extent = plan.shape.length;
-    forward.square_masks = forward.square_masks && call->queries == call->keys && call->first_query == 0;
-    forward.dense_masks = forward.dense_masks || call->mask.present();
-  }
   forward.exact_maps = plan.request.exact_maps;
   forward.rounding = plan.request.extra.rounding;
   forward.premise = plan.request.extra.premise;

@@ -33,7 +33,10 @@ KernelStatus cuda_ready();
 // The name of a device, "NVIDIA H100 80GB HBM3"; empty where there is none.
 std::string cuda_device_name(int device);
 
-// Fills context and statistics of every job, head_dim 16 … 256 in any step, any value_dim. In device memory: query, key
+// What the kernels take at most; more is Unsupported.
+inline constexpr std::int64_t kCudaHeadDim = 256, kCudaValueDim = 4096, kCudaPoolBlocks = 8192;
+
+// Fills context and statistics of every job, head_dim 1 … 256 in any step. In device memory: query, key
 // and value of the problems, and context. In host memory: λ, hidden and induction keys, and the statistics. The work is
 // ordered after what `stream` holds, and the call returns when it is done: it synchronises the stream. `stop` is polled
 // between batches of heads; what is done on the host for each head goes through `parallel` where there is one; a

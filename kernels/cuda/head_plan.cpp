@@ -16,7 +16,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLog2E = std::numbers::log2e, kLn2 = std::numbers::ln2;
 constexpr std::int64_t kMaxLength = 1 << 30;
 constexpr std::int64_t kMaxBins = 4096;
-constexpr std::int64_t kMaxPoolBlocks = 8192;
 
 std::int64_t padded(std::int64_t length) { return (length + kTile - 1) / kTile * kTile; }
 
@@ -201,11 +200,11 @@ KernelStatus check(const HeadJob<Input, float>& job) {
   if (problem.bias != nullptr && problem.scale == 0.0)
     return unsupported("the CUDA kernels take no bias by distance where the scale of the logits is 0");
   if (problem.mask.length > kMaxLength) return unsupported("the CUDA kernels take at most 2^30 positions");
-  if (problem.head_dim > 256) return unsupported("the CUDA kernels take a head_dim of at most 256");
-  if (problem.value_dim > 4096) return unsupported("the CUDA kernels take a value_dim of at most 4096");
+  if (problem.head_dim > kCudaHeadDim) return unsupported("the CUDA kernels take a head_dim of at most 256");
+  if (problem.value_dim > kCudaValueDim) return unsupported("the CUDA kernels take a value_dim of at most 4096");
   if (request.logit_bins.bins + request.log10_weight_bins.bins > kMaxBins)
     return unsupported("the CUDA kernels take at most 4096 bins for both histograms");
-  if (request.pool_blocks > kMaxPoolBlocks) return unsupported("the CUDA kernels pool to at most 8192 blocks");
+  if (request.pool_blocks > kCudaPoolBlocks) return unsupported("the CUDA kernels pool to at most 8192 blocks");
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "core/compute/attention_backend.h"
 #include "core/measure/head_view.h"
 #include "core/measure/quantity.h"
+#include "core/run/forward_needs.h"
 
 namespace headroom {
 namespace {
@@ -74,7 +75,7 @@ class BatchNumber {
 // Where and by what the heads are measured: as an analysis on that device in that type would do it.
 Result<TorchTarget> measuring_target(TorchTarget target, const ModelSpec& model) {
   ForwardOptions options;
-  options.softmax_only = model.softmax_only();
+  set_needs(options, model);
   options.device = target.device.str();
   options.dtype = target.dtype == at::kDouble ? ComputeDtype::Float64 : ComputeDtype::Float32;
   HEADROOM_TRY(target.backend, find_attention_backend(options));

@@ -129,7 +129,7 @@ CATCH_TEST_CASE("backend: softpick runs in the reference and blocked, and auto t
   const auto automatic = choose_attention(options);
   CATCH_REQUIRE(automatic.has_value());
   CATCH_CHECK(automatic->backend == "blocked");
-  CATCH_CHECK(automatic->reason == "the fused kernels have no other normalizer than softmax");
+  CATCH_CHECK(automatic->reason == "the backend cpu has no other normalizer than softmax");
   for (const char* backend : {"reference", "blocked"}) {
     options.backend = backend;
     CATCH_CHECK(choose_attention(options).has_value());
@@ -185,6 +185,37 @@ CATCH_TEST_CASE("backend: cuda without a device or without CUDA in the build say
   const auto automatic = choose_attention(options_of("auto", ComputeDtype::Float32, "cuda"));
   CATCH_REQUIRE(!automatic.has_value());
   CATCH_CHECK(automatic.error().code == ErrorCode::Device);
+}
+
+CATCH_TEST_CASE("backend: auto on a GPU takes its fused kernels, and says why where they cannot") {
+  const kernels::KernelStatus ready, missing{kernels::StatusCode::Unsupported, "this build has no CUDA"};
+  ForwardOptions options = options_of("auto", ComputeDtype::Float32, "cuda:1");
+  options.widest_query = 256, options.widest_value = 512;
+  CATCH_CHECK(automatic_backend(options, ready).backend == AttentionBackend::Cuda);
+  CATCH_CHECK(automatic_backend(options, ready).reason == "fused kernels, CUDA");
+  CATCH_CHECK(automatic_backend(options, missing).backend == AttentionBackend::Blocked);
+  CATCH_CHECK(automatic_backend(options, missing).reason == "the backend cuda cannot run: this build has no CUDA");
+  struct Case {
+    void (*asked)(ForwardOptions&);
+    const char* reason;
+  };
+  const Case cases[] = {
+      {[](ForwardOptions& o) { o.dtype = ComputeDtype::Float64; }, "computes in float32"},
+      {[](ForwardOptions& o) { o.dense_masks = true; }, "reads no mask that is given entry by entry"},
+      {[](ForwardOptions& o) { o.square_masks = false; }, "takes as many keys as queries"},
+      {[](ForwardOptions& o) { o.always_visible = true; }, "knows no keys that stay visible beside a window"},
+      {[](ForwardOptions& o) { o.softmax_only = false; }, "has no other normalizer than softmax"},
+      {[](ForwardOptions& o) { o.widest_query = 257; }, "takes at most 256 channels of a query"},
+      {[](ForwardOptions& o) { o.widest_value = 4097; }, "takes at most 4096 channels of a value"},
+      {[](ForwardOptions& o) { o.request.pool_blocks = 8193; }, "takes at most 8192 blocks of a pooled map"},
+  };
+  for (const Case& one : cases) {
+    ForwardOptions asked = options;
+    one.asked(asked);
+    CATCH_INFO(one.reason);
+    CATCH_CHECK(automatic_backend(asked, ready).backend == AttentionBackend::Blocked);
+    CATCH_CHECK(automatic_backend(asked, ready).reason == std::string("the backend cuda ") + one.reason);
+  }
 }
 
 CATCH_TEST_CASE("backend: auto takes the fused kernels where they can, and says what it took and why") {
