@@ -84,93 +84,150 @@ void take_raw_extrema(LayerRecord& record) {
     }
 }
 
+// A sequence's heads on their way through the backend.
 template <typename Input, typename Real>
-Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
-                             const Projections& given, const TorchTarget& target, const ForwardOptions& options,
-                             std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
-                             ForwardObserver& observer, StageSeconds* stages, const ShareReport& progress) {
-  constexpr bool narrow = std::is_same_v<Input, kernels::BFloat16>;
-  constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
-  const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
-  const at::Tensor queries = as_input(given.q), keys = as_input(given.k);
-  const at::Tensor values = as_input(given.v);
-  // Layers need not have as many heads as each other.
-  std::vector<std::int64_t> chosen = options.heads;
-  std::erase_if(chosen, [&](std::int64_t h) { return h >= static_cast<std::int64_t>(attention.heads.size()); });
-  LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, given.lambda_logits, target, options,
-                                induction_key);
-  const std::shared_ptr<const HeadMasks> masks =
-      disentangled_masks<Real>(attention, weights.disentangled, queries, keys);
-  heads.set_masks(masks.get());
-  at::Tensor context =
-      at::empty({x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
-                at::TensorOptions().dtype(real).device(target.device));
-  const bool ends = layer == options.last_layer;
-  heads.prepare(context, measured, ends);
-  {
-    const StageTimer timer(stages ? &stages->attention : nullptr);
-    HEADROOM_TRY_VOID(heads.run([&] { return observer.stop_requested(); }, progress));
+class LaneHeads {
+ public:
+  static constexpr bool kNarrow = std::is_same_v<Input, kernels::BFloat16>;
+  static constexpr at::ScalarType kReal = c10::CppTypeToScalarType<Real>::value;
+
+  LaneHeads(const AttentionSpec& attention, const AttentionWeights& weights, const AttentionLane& lane,
+            const TorchTarget& target)
+      : attention_(attention),
+        weights_(weights),
+        lane_(lane),
+        target_(target),
+        queries_(as_input(lane.given.q)),
+        keys_(as_input(lane.given.k)),
+        values_(as_input(lane.given.v)),
+        heads_(attention, weights, queries_, keys_, values_, lane.given.lambda_logits, target, lane.options,
+               lane.induction_key),
+        masks_(disentangled_masks<Real>(attention, weights.disentangled, queries_, keys_)),
+        context_(at::empty({lane.x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
+                           at::TensorOptions().dtype(kReal).device(target.device))) {
+    heads_.set_masks(masks_.get());
   }
 
-  StageTimer recording(stages ? &stages->record : nullptr);
-  LayerRecord record;
-  const at::Tensor gates = head_gates(attention, weights, x, target);
-  if (measured) {
-    heads.measure_blocks();
-    for (const std::int64_t h : chosen) record.heads.push_back(heads.record(h, context));
-    if constexpr (!narrow)
+  void prepare(bool measured, bool ends) { heads_.prepare(context_, measured, ends); }
+  [[nodiscard]] LayerHeads<Input, Real>& heads() { return heads_; }
+  [[nodiscard]] const AttentionLane& lane() const { return lane_; }
+
+  // The record of the heads that were chosen.
+  Result<LayerRecord> record(const std::vector<std::int64_t>& chosen, std::int64_t layer, const at::Tensor& gates) {
+    const ForwardOptions& options = lane_.options;
+    const auto stop = [&] { return lane_.observer.stop_requested(); };
+    LayerRecord record;
+    heads_.measure_blocks();
+    for (const std::int64_t h : chosen) record.heads.push_back(heads_.record(h, context_));
+    if constexpr (!kNarrow) {
       if (options.exact_maps) {
-        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, chosen, layer, target.device, observer));
-        HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, chosen, layer, observer));
+        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads_, chosen, layer, target_.device, lane_.observer));
+        HEADROOM_TRY_VOID(send_exact_blocks(queries_, keys_, values_, context_, chosen, layer, lane_.observer));
       }
-    if constexpr (!narrow)
       if (options.rounding)
         for (HeadRecord& head : record.heads)
-          if (!measure_rounding<Real>(
-                  heads.problem_of(head.head), target.device, [&] { return observer.stop_requested(); }, head.rounding))
+          if (!measure_rounding<Real>(heads_.problem_of(head.head), target_.device, stop, head.rounding))
             return Error(ErrorCode::Cancelled, "cancelled");
-    if constexpr (!narrow)
       if (options.premise) {
-        PremiseMeasure<Real> premise(options.min_row, target.device);
+        PremiseMeasure<Real> premise(options.min_row, target_.device);
         for (HeadRecord& head : record.heads) {
           typename PremiseMeasure<Real>::After after;
-          after.output = weights.o.weight.narrow(1, head.head * attention.context_dim(), attention.context_dim());
-          if (head.program.post_norm) after.norm = weights.head_norm.weight;
+          after.output = weights_.o.weight.narrow(1, head.head * attention_.context_dim(), attention_.context_dim());
+          if (head.program.post_norm) after.norm = weights_.head_norm.weight;
           if (head.program.gated) after.gate = gates.select(1, head.head);
-          if (!premise.measure(
-                  heads.problem_of(head.head), after, [&] { return observer.stop_requested(); }, head.premise))
+          if (!premise.measure(heads_.problem_of(head.head), after, stop, head.premise))
             return Error(ErrorCode::Cancelled, "cancelled");
         }
       }
-    fill_layer(attention, weights, layer, x.size(0), induction_key, record);
-    record.dense = masks;
-    if (masks) take_raw_extrema(record);
-    record.bias = heads.bias();
-    record.key_norm = heads.key_norms();
-    record.value_norm = heads.value_norms();
-    record.output_alignment = output_alignment(attention, weights.o.weight, chosen);
-    keep_products(attention, queries, keys, options.keep_projections, record);
+    }
+    fill_layer(attention_, weights_, layer, lane_.x.size(0), lane_.induction_key, record);
+    record.dense = masks_;
+    if (masks_) take_raw_extrema(record);
+    record.bias = heads_.bias();
+    record.key_norm = heads_.key_norms();
+    record.value_norm = heads_.value_norms();
+    keep_products(attention_, queries_, keys_, options.keep_projections, record);
+    if (gates.defined()) {
+      const at::Tensor means = gates.to(at::kCPU, at::kDouble).mean(-1);
+      for (HeadRecord& head : record.heads)
+        if (head.program.gated) head.gate_mean = to_vector(means.select(1, head.head));
+    }
+    return record;
   }
-  recording.stop();
-  if (measured && gates.defined()) {
-    const at::Tensor means = gates.to(at::kCPU, at::kDouble).mean(-1);
-    for (HeadRecord& head : record.heads)
-      if (head.program.gated) head.gate_mean = to_vector(means.select(1, head.head));
+
+  [[nodiscard]] at::Tensor finished(const at::Tensor& gates) const {
+    return finish_contexts(attention_, weights_, gates, context_.to(target_.device, target_.dtype), target_);
   }
-  const auto finish = [&] {
-    return finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target);
-  };
-  at::Tensor finished;
-  if (measured && options.output_cosines && !ends) {
-    finished = finish();
-    record.output_cosine = output_cosines(attention, weights.o.weight, finished, chosen);
+
+ private:
+  static at::Tensor as_input(const at::Tensor& t) { return t.to(kNarrow ? at::kBFloat16 : kReal).contiguous(); }
+
+  const AttentionSpec& attention_;
+  const AttentionWeights& weights_;
+  const AttentionLane& lane_;
+  const TorchTarget& target_;
+  at::Tensor queries_, keys_, values_;
+  LayerHeads<Input, Real> heads_;
+  std::shared_ptr<const HeadMasks> masks_;
+  at::Tensor context_;
+};
+
+// In one call of the backend.
+template <typename Input, typename Real>
+Result<void> run_heads(std::span<const std::unique_ptr<LaneHeads<Input, Real>>> lanes, const TorchTarget& target,
+                       const ShareReport& progress) {
+  const auto stop = [&] { return lanes.front()->lane().observer.stop_requested(); };
+  if (lanes.size() == 1) return lanes.front()->heads().run(stop, progress);
+  std::vector<kernels::HeadJob<Input, Real>> jobs;
+  for (const auto& lane : lanes)
+    for (kernels::HeadJob<Input, Real>& job : lane->heads().jobs()) jobs.push_back(std::move(job));
+  HEADROOM_TRY_VOID((run_attention_backend<Input, Real>(target.backend, jobs, target.device, stop, progress)));
+  auto from = jobs.begin();
+  for (const auto& lane : lanes)
+    for (kernels::HeadJob<Input, Real>& job : lane->heads().jobs()) job = std::move(*from++);
+  return {};
+}
+
+template <typename Input, typename Real>
+Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const AttentionWeights& weights,
+                                          std::span<const AttentionLane> lanes, const TorchTarget& target,
+                                          std::int64_t layer, bool measured, StageSeconds* stages,
+                                          const ShareReport& progress) {
+  const ForwardOptions& options = lanes.front().options;
+  const bool ends = layer == options.last_layer;
+  // Layers need not have as many heads as each other.
+  std::vector<std::int64_t> chosen = options.heads;
+  std::erase_if(chosen, [&](std::int64_t h) { return h >= static_cast<std::int64_t>(attention.heads.size()); });
+  std::vector<std::unique_ptr<LaneHeads<Input, Real>>> all;
+  for (const AttentionLane& lane : lanes) {
+    all.push_back(std::make_unique<LaneHeads<Input, Real>>(attention, weights, lane, target));
+    all.back()->prepare(measured, ends);
   }
-  if (measured) {
-    const StageTimer handing(stages ? &stages->wait_write : nullptr);
-    HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
+  {
+    const StageTimer timer(stages ? &stages->attention : nullptr);
+    HEADROOM_TRY_VOID((run_heads<Input, Real>(all, target, progress)));
   }
-  if (ends) return at::Tensor();
-  return weights.o(finished.defined() ? finished : finish());
+  std::vector<double> alignment;  // of the weights alone
+  if (measured) alignment = output_alignment(attention, weights.o.weight, chosen);
+  std::vector<at::Tensor> results;
+  for (std::unique_ptr<LaneHeads<Input, Real>>& lane : all) {
+    StageTimer recording(stages ? &stages->record : nullptr);
+    const at::Tensor gates = head_gates(attention, weights, lane->lane().x, target);
+    at::Tensor finished;
+    if (!ends) finished = lane->finished(gates);
+    if (measured) {
+      HEADROOM_TRY(LayerRecord record, lane->record(chosen, layer, gates));
+      record.output_alignment = alignment;
+      if (options.output_cosines && !ends)
+        record.output_cosine = output_cosines(attention, weights.o.weight, finished, chosen);
+      recording.stop();
+      const StageTimer handing(stages ? &stages->wait_write : nullptr);
+      HEADROOM_TRY_VOID(lane->lane().observer.on_layer(std::move(record)));
+    }
+    results.push_back(std::move(finished));
+    lane.reset();
+  }
+  return results;
 }
 
 // What the queries of positions 0 … length − 1 are multiplied with, [length, 1, 1] beside q [.., length, blocks,
@@ -222,22 +279,30 @@ Projections project(const AttentionSpec& attention, const AttentionWeights& weig
   return result;
 }
 
-Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
-                                 const Projections& given, const at::Tensor& x, const TorchTarget& target,
-                                 const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                                 std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages,
-                                 const ShareReport& progress) {
+Result<std::vector<at::Tensor>> run_contexts(const AttentionSpec& attention, const AttentionWeights& weights,
+                                             std::span<const AttentionLane> lanes, const TorchTarget& target,
+                                             std::int64_t layer, bool measured, StageSeconds* stages,
+                                             const ShareReport& progress) {
   const auto run = [&]<typename Input, typename Real>(Input, Real) {
-    return run_heads<Input, Real>(attention, weights, x, given, target, options, induction_key, layer, measured,
-                                  observer, stages, progress);
+    return run_lanes<Input, Real>(attention, weights, lanes, target, layer, measured, stages, progress);
   };
   if (target.real == at::kDouble || target.backend == AttentionBackend::Reference) return run(double(), double());
   // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.
+  const AttentionLane& first = lanes.front();
   const bool fused = target.backend == AttentionBackend::Cpu || target.backend == AttentionBackend::Cuda;
   const auto is_narrow = [](const at::Tensor& t) { return t.scalar_type() == at::kBFloat16; };
-  if (fused && is_narrow(given.q) && is_narrow(given.k) && is_narrow(given.v) && !options.exact_maps)
+  if (fused && is_narrow(first.given.q) && is_narrow(first.given.k) && is_narrow(first.given.v) &&
+      !first.options.exact_maps)
     return run(kernels::BFloat16(), float());
   return run(float(), float());
+}
+
+Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
+                                 const AttentionLane& lane, const TorchTarget& target, std::int64_t layer,
+                                 bool measured, StageSeconds* stages, const ShareReport& progress) {
+  HEADROOM_TRY(const std::vector<at::Tensor> contexts,
+               run_contexts(attention, weights, std::span(&lane, 1), target, layer, measured, stages, progress));
+  return contexts.front().defined() ? weights.o(contexts.front()) : at::Tensor();
 }
 
 Result<LayerRecord> record_heads(const AttentionSpec& attention, const AttentionWeights& weights,

@@ -72,16 +72,31 @@ struct Projections {
                                   const at::Tensor& x, const Projections* kept = nullptr,
                                   const at::Tensor& memory = {});
 
-// Runs the layer on x [length, hidden], the layer's normed input, and what project() made of it; the result is [length,
-// hidden]. Where `measured`, a
-// record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer
-// of a run that ends with its measurements runs only these heads, and the result is undefined. Cancelled when the
-// observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of the heads' work.
+// A sequence in a layer.
+struct AttentionLane {
+  Projections given;  // of project()
+  at::Tensor x;       // [length, hidden], the layer's normed input
+  const ForwardOptions& options;
+  std::span<const std::int64_t> induction_key;
+  ForwardObserver& observer;
+};
+
+// Runs the heads of all sequences in one call of the backend; the result is the input of W_O of each, [length, heads ·
+// channels], in target.dtype. Where `measured`, a record of the heads in options.heads goes to the observer of each,
+// and the exact maps if they were asked for. The last layer of a run that ends with its measurements runs only these
+// heads, and the results are undefined. The options are alike but for ids. Cancelled when the first observer asks to
+// stop. Times go to attention, record and wait_write of `stages`; `progress` hears of the heads' work.
+[[nodiscard]] Result<std::vector<at::Tensor>> run_contexts(const AttentionSpec& attention,
+                                                           const AttentionWeights& weights,
+                                                           std::span<const AttentionLane> lanes,
+                                                           const TorchTarget& target, std::int64_t layer, bool measured,
+                                                           StageSeconds* stages = nullptr,
+                                                           const ShareReport& progress = {});
+
+// The same of one sequence, times W_O: [length, hidden].
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
-                                               const Projections& given, const at::Tensor& x, const TorchTarget& target,
-                                               const ForwardOptions& options,
-                                               std::span<const std::int64_t> induction_key, std::int64_t layer,
-                                               bool measured, ForwardObserver& observer, StageSeconds* stages = nullptr,
+                                               const AttentionLane& lane, const TorchTarget& target, std::int64_t layer,
+                                               bool measured, StageSeconds* stages = nullptr,
                                                const ShareReport& progress = {});
 
 // What the heads of one sequence work on: queries and keys after norms and rotation.

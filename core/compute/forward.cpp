@@ -110,6 +110,14 @@ Result<ForwardSummary> Forward::run(const Reached& reached) {
 
 Result<void> Forward::advance(std::int64_t layer, const BlockWeights& weights, SequenceState& state) {
   HEADROOM_TRY_VOID(run_block(layer, weights, model_.blocks[static_cast<std::size_t>(layer)].attention, state));
+  return passed(layer, state);
+}
+
+AttentionLane Forward::lane(Projections given, at::Tensor x) const {
+  return {std::move(given), std::move(x), options_, induction_, observer_};
+}
+
+Result<void> Forward::passed(std::int64_t layer, const SequenceState& state) {
   if (layer == options_.last_layer) return {};
   HEADROOM_TRY_VOID(send_residual(state.h));
   if (summary_.non_finite_layer < 0 && !all_finite(state.h)) summary_.non_finite_layer = layer;
@@ -310,9 +318,10 @@ Result<void> Forward::run_attention_of(const AttentionSpec& attention, const Blo
   // Rows whose tokens are not those of the keys before them have no earlier occurrence.
   const bool of_target = !model_.encoder || attention.causal;
   const std::vector<std::int64_t> none(of_target ? 0 : static_cast<std::size_t>(h.size(0)), -1);
-  HEADROOM_TRY(const at::Tensor out, run_attention(attention, weights.attention, given, x, loader_.target(), options_,
-                                                   of_target ? induction_ : none, layer, measured, observer_, &stages_,
-                                                   [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
+  const AttentionLane own{given, x, options_, of_target ? induction_ : none, observer_};
+  HEADROOM_TRY(const at::Tensor out,
+               run_attention(attention, weights.attention, own, loader_.target(), layer, measured, &stages_,
+                             [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
   if (out.defined()) {
     h = weights.attention_branch.join(h, out);
     if (weights.laurel.present()) h = weights.laurel.join(h, x);

@@ -48,6 +48,12 @@ class Forward {
   [[nodiscard]] Result<void> advance(std::int64_t layer, const BlockWeights& weights, SequenceState& state);
   [[nodiscard]] Result<ForwardSummary> close(const HeadWeights* weights, const SequenceState& state);
 
+  // Of several that pass a layer together: what this one brings into its attention, what follows a block, and rows of
+  // an MLP that are multiplied at once.
+  [[nodiscard]] AttentionLane lane(Projections given, at::Tensor x) const;
+  [[nodiscard]] Result<void> passed(std::int64_t layer, const SequenceState& state);
+  [[nodiscard]] std::int64_t mlp_rows(const MlpSpec& mlp) const;
+
   // And in smaller ones: the state before the first layer; a block with that attention in place of its own; what is
   // said of next tokens, where they are predicted.
   [[nodiscard]] Result<SequenceState> begin();
@@ -82,7 +88,6 @@ class Forward {
   Result<void> run_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input, at::Tensor& h);
   Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer,
                            const at::Tensor& input, at::Tensor& h);
-  [[nodiscard]] std::int64_t mlp_rows(const MlpSpec& mlp) const;
   Result<void> send_input(std::int64_t layer, const at::Tensor& h);
   Result<void> send_residual(const at::Tensor& stream);
 

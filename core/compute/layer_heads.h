@@ -153,6 +153,9 @@ class LayerHeads {
   // Null: none. Before prepare().
   void set_masks(const HeadMasks* masks) { masks_ = masks; }
 
+  // To be run with others in one call.
+  [[nodiscard]] std::vector<kernels::HeadJob<Input, Real>>& jobs() { return jobs_; }
+
   [[nodiscard]] Result<void> run(const kernels::StopRequested& stop, const ShareReport& progress) {
     return run_attention_backend<Input, Real>(target_.backend, jobs_, target_.device, stop, progress);
   }

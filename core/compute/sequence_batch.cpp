@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/compute/alike_products.h"
+#include "core/compute/attention_layer.h"
 #include "core/compute/forward.h"
 #include "core/compute/weight_reader.h"
 
@@ -29,6 +34,65 @@ struct SequenceLane {
     state.h = place;
   }
 };
+
+// Longer ones have rows enough for a product of their own.
+constexpr std::int64_t kTogetherRows = 512;
+
+// Whether the sequences can pass the blocks together: as long as each other, one stream, nothing but attention and
+// MLPs, and of each sequence all rows of an MLP in one product.
+bool pass_together(const ModelSpec& model, const ForwardOptions& options, const Forward& forward,
+                   std::span<const std::vector<std::int32_t>> sequences) {
+  const std::size_t length = sequences.front().size();
+  if (sequences.size() < 2 || std::cmp_greater(length, kTogetherRows) || model.encoder || model.capture ||
+      model.streams.present() || model.layer_embedding.present() || options.exact_maps)
+    return false;
+  if (std::ranges::any_of(sequences, [&](const auto& ids) { return ids.size() != length; })) return false;
+  return std::ranges::all_of(model.blocks, [&](const BlockSpec& block) {
+    return block.attends() && !block.experts.present() && !std::cmp_greater(length, forward.mlp_rows(block.mlp));
+  });
+}
+
+// What sequences that pass the blocks together share.
+struct SharedStream {
+  at::Tensor h;                              // [sequences, length, hidden]
+  std::map<std::int64_t, Projections> kept;  // keys and values that later layers use
+};
+
+// Through a layer; the products are those of each sequence alone (core/compute/alike_products.h).
+Result<void> advance_together(const ModelSpec& model, std::int64_t layer, const BlockWeights& weights,
+                              const TorchTarget& target, std::vector<SequenceLane>& lanes, SharedStream& stream) {
+  const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
+  const AttentionSpec& attention = block.attention;
+  const ForwardOptions& options = lanes.front().options;
+  const bool measured = std::ranges::binary_search(options.layers, layer);
+  const Rotary rotary(attention.rope, stream.h.size(1), target);
+  const at::Tensor x = weights.attention_branch.before(stream.h);
+  const auto kept = stream.kept.find(attention.keys_of_layer);
+  const Projections given =
+      project(attention, weights.attention, rotary, x, kept == stream.kept.end() ? nullptr : &kept->second);
+  if (model.keys_are_kept(layer)) stream.kept[layer] = {{}, given.k, given.v, {}};
+  const auto of = [](const at::Tensor& t, std::int64_t i) { return t.defined() ? t.select(0, i) : t; };
+  std::vector<AttentionLane> parts;
+  for (std::int64_t i = 0; i < std::ssize(lanes); ++i)
+    parts.push_back(lanes[static_cast<std::size_t>(i)].forward->lane(
+        {of(given.q, i), of(given.k, i), of(given.v, i), of(given.lambda_logits, i)}, x.select(0, i)));
+  Forward& first = *lanes.front().forward;
+  HEADROOM_TRY(const std::vector<at::Tensor> contexts,
+               run_contexts(attention, weights.attention, parts, target, layer, measured, &first.stages()));
+  if (layer == options.last_layer) return {};
+  at::Tensor h = weights.attention_branch.join(stream.h, weights.attention.o(at::stack(contexts)));
+  if (weights.laurel.present()) h = weights.laurel.join(h, x);
+  const at::Tensor read = block.parallel ? stream.h : h;
+  const std::int64_t step = std::max<std::int64_t>(1, first.mlp_rows(block.mlp) / h.size(1));
+  for (std::int64_t i = 0; i < h.size(0); i += step) {
+    if (parts.front().observer.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+    const std::int64_t count = std::min(step, h.size(0) - i);
+    at::Tensor out = add_mlp(block, weights, read.narrow(0, i, count), h.narrow(0, i, count));
+    if (weights.scale.defined()) out = out * weights.scale;
+    stream.h.narrow(0, i, count).copy_(out);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -63,8 +127,25 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
                                       static_cast<long long>(layers)));
     done += blocks;
   };
+  const bool together = pass_together(model, options, first, sequences);
+  std::optional<AlikeProducts> products;
+  SharedStream stream;
+  if (together) {
+    products.emplace();
+    std::vector<at::Tensor> streams;
+    for (const SequenceLane& lane : lanes) streams.push_back(lane.state.h);
+    stream.h = at::stack(streams);
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      lanes[i].state.h = stream.h.select(0, static_cast<std::int64_t>(i)), lanes[i].place.reset();
+  }
   for (std::int64_t layer = 0; layer <= last; ++layer) {
     HEADROOM_TRY(const BlockWeights weights, reader.take_block(stop));
+    if (together) {
+      for (SequenceLane& lane : lanes) step(lane, 1.0, layer);
+      HEADROOM_TRY_VOID(advance_together(model, layer, weights, target, lanes, stream));
+      for (SequenceLane& lane : lanes) HEADROOM_TRY_VOID(lane.forward->passed(layer, lane.state));
+      continue;
+    }
     for (SequenceLane& lane : lanes) {
       if (stop()) return Error(ErrorCode::Cancelled, "cancelled");
       step(lane, 1.0, layer);

@@ -1,5 +1,6 @@
-// Several sequences through a model, layer by layer, the weights of each block read once for all of them; the products
-// are those of each sequence alone, so that its numbers are too. Compute thread only.
+// Several sequences through a model, layer by layer, the weights of each block read once for all of them. Those of one
+// length pass the blocks of ordinary models together: projections and MLPs as products of all rows, attention in one
+// call. The numbers of a sequence are those that it has alone, bit for bit (alike_products.h). Compute thread only.
 #pragma once
 
 #include <cstdint>

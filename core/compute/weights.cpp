@@ -7,9 +7,12 @@
 
 #include <ATen/ATen.h>
 
+#include "core/compute/alike_products.h"
+
 namespace headroom {
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
+  if (AlikeProducts* alike = x.dim() == 3 ? AlikeProducts::here() : nullptr) return alike->linear(x, weight, bias);
   return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
 }
 

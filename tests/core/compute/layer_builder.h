@@ -109,10 +109,13 @@ class LayerBuilder {
   return spec;
 }
 
-template <typename... Rest>
-auto run_layer(const AttentionSpec& spec, const AttentionWeights& weights, const Rotary& rotary, const at::Tensor& x,
-               Rest&&... rest) {
-  return run_attention(spec, weights, project(spec, weights, rotary, x), x, std::forward<Rest>(rest)...);
+[[nodiscard]] inline Result<at::Tensor> run_layer(const AttentionSpec& spec, const AttentionWeights& weights,
+                                                  const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
+                                                  const ForwardOptions& options,
+                                                  std::span<const std::int64_t> induction_key, std::int64_t layer,
+                                                  bool measured, ForwardObserver& observer) {
+  const AttentionLane lane{project(spec, weights, rotary, x), x, options, induction_key, observer};
+  return run_attention(spec, weights, lane, target, layer, measured);
 }
 
 [[nodiscard]] inline ForwardOptions options_of(std::vector<std::int64_t> heads, bool exact_maps) {
