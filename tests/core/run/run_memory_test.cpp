@@ -227,7 +227,7 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
   if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
   {
     const HollowModel model({.kind = "softmax"});
-    check_bound("a long prompt", model.open(8000).request());
+    check_bound("a long prompt", model.open(5000).request());
   }
   {
     const HollowModel model(
@@ -274,7 +274,7 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run that is written to a
   const TempFolder folder;
   {
     const HollowModel model({.kind = "diff_v2", .heads = 16});
-    const LiveModel opened = model.open(8000);
+    const LiveModel opened = model.open(5000);
     AnalysisRequest request = opened.analysis(folder.path() / "long.h5");
     (void)required(analyze(live_backend(), opened.analysis(folder.path() / "first.h5"), {}, {}));  // HDF5's own
     check_bound("file: a long prompt", request);
