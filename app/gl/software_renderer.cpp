@@ -2,15 +2,29 @@
 
 #include <epoxy/gl.h>
 
-#include <cstring>
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 namespace headroom {
+namespace {
 
-bool software_renderer() {
+std::string_view renderer_name() {
   const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  if (!name) return false;
-  const auto named = [name](const char* part) { return std::strstr(name, part) != nullptr; };
-  return named("llvmpipe") || named("softpipe") || named("SWR") || named("SwiftShader");
+  return name ? name : std::string_view();
 }
+
+bool has_any(std::string_view name, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [name](std::string_view part) { return name.find(part) != name.npos; });
+}
+
+bool draws_on_cpu(std::string_view name) { return has_any(name, {"llvmpipe", "softpipe", "SWR", "SwiftShader"}); }
+
+}  // namespace
+
+bool software_renderer() { return draws_on_cpu(renderer_name()); }
+
+bool copies_to_screen(std::string_view name) { return draws_on_cpu(name) && !has_any(name, {"zink", "ANGLE"}); }
+bool copies_to_screen() { return copies_to_screen(renderer_name()); }
 
 }  // namespace headroom

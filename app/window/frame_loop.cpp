@@ -44,7 +44,6 @@ struct FrameLoop::State {
   std::int64_t frames = 0;
   // Where a pixel costs and what was drawn stays in the window's buffer, only what differs is drawn again.
   bool keeps = false;
-  int shown_width = 0, shown_height = 0;
   float drawn_share = 1.0f;
   double differ = -1.0;
 
@@ -84,31 +83,14 @@ struct FrameLoop::State {
     return image;
   }
 
-  // A software renderer copies what was drawn to the screen, and has it still. Nobody promises that: it is tried.
-  [[nodiscard]] bool keeps_what_was_drawn() const {
-    if (!software_renderer()) return false;
-    glDisable(GL_SCISSOR_TEST);
-    for (const int shade : {3, 1, 2}) {  // as dark as a window that nothing was drawn into
-      glClearColor(static_cast<float>(shade) / 255.0f, 0.0f, 0.0f, 1.0f);
-      glClear(GL_COLOR_BUFFER_BIT);
-      window->swap_buffers();
-      GLubyte pixel[4] = {};
-      glReadPixels(window->framebuffer_width() - 1, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
-      if (pixel[0] != shade || pixel[1] != 0) return false;
-    }
-    return true;
-  }
-
   // What differs from the frame that was presented last. False: nothing does.
   bool draw_changes() {
     if (!keeps) {
       draw();
       return true;
     }
-    const bool lost = window->take_lost() || shown_width != width || shown_height != height;
-    shown_width = width, shown_height = height;
     glViewport(0, 0, width, height);
-    drawn_share = painter->render_changes(background, lost);
+    drawn_share = painter->render_changes(background, window->take_lost());
     return drawn_share > 0.0f;
   }
 };
@@ -128,7 +110,9 @@ Result<std::unique_ptr<FrameLoop>> FrameLoop::create(const FrameLoopOptions& opt
   HEADROOM_TRY(state->window, GlfwWindow::create(options.window));
   state->errors = std::make_unique<GlErrors>(options.report);
   HEADROOM_TRY(state->painter, ImguiPainter::create(fonts, folder, options.report));
-  state->keeps = state->keeps_what_was_drawn();
+  GlfwWindow& window = *state->window;
+  state->keeps = copies_to_screen() && keeps_what_was_drawn(window.framebuffer_width(), window.framebuffer_height(),
+                                                            [&window] { window.swap_buffers(); });
   if (state->keeps) state->painter->keep_frames();
   state->errors->check("starting the painter");
   return std::unique_ptr<FrameLoop>(new FrameLoop(std::move(state)));
@@ -189,13 +173,14 @@ Result<PixelImage> FrameLoop::capture() {
 Result<PixelImage> FrameLoop::shown(bool anew) {
   State& s = *state_;
   if (s.keeps && anew) (void)s.painter->render_changes(s.background, true);
-  return s.keeps ? s.read_back(true, s.shown_width, s.shown_height) : capture();
+  return s.keeps ? s.read_back(true, s.width, s.height) : capture();
 }
 
+bool FrameLoop::keeps_frames() const { return state_->keeps; }
 float FrameLoop::drawn_share() const { return state_->drawn_share; }
 void FrameLoop::compare_shown() {
   State& s = *state_;
-  if (s.frames % kCompareEvery != 0) return;
+  if (!s.keeps || s.frames % kCompareEvery != 0) return;
   const Result<PixelImage> kept = shown(), whole = shown(true);
   if (kept && whole) s.differ = std::max(s.differ, 0.0) + (kept->rgb != whole->rgb ? 1.0 : 0.0);
 }
@@ -204,6 +189,34 @@ double FrameLoop::frames_differ() const { return state_->differ; }
 const FrameTimes& FrameLoop::times() const { return state_->times; }
 std::int64_t FrameLoop::frame_count() const { return state_->frames; }
 std::int64_t FrameLoop::gl_error_count() const { return state_->errors->count(); }
+
+bool keeps_what_was_drawn(int width, int height, const std::function<void()>& present) {
+  if (width < 2 || height < 2) return false;
+  const int half_width = width / 2, half_height = height / 2;
+  const auto fill = [](int shade) {
+    glClearColor(static_cast<float>(shade) / 255.0f, 0.0f, 0.0f, 1.0f);
+    glClear(GL_COLOR_BUFFER_BIT);
+  };
+  const auto shows = [](int x, int y, int shade) {
+    GLubyte pixel[4] = {};
+    glReadPixels(x, y, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    return pixel[0] == shade && pixel[1] == 0;
+  };
+  for (const int shade : {3, 1, 5}) {  // as dark as a window that nothing was drawn into
+    glDisable(GL_SCISSOR_TEST);
+    fill(shade);
+    present();
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, 0, half_width, half_height);
+    fill(shade + 1);
+    glDisable(GL_SCISSOR_TEST);
+    present();
+    for (const int x : {0, half_width - 1, half_width, width - 1})
+      for (const int y : {0, half_height - 1, half_height, height - 1})
+        if (!shows(x, y, x < half_width && y < half_height ? shade + 1 : shade)) return false;
+  }
+  return true;
+}
 
 Result<void> write_png(const std::filesystem::path& path, const PixelImage& image) {
   const std::filesystem::path part = path.string() + ".part";

@@ -68,9 +68,13 @@ class FrameLoop {
   // Pixels of the window as end_frame() left it, or, `anew`, with all of that frame drawn again, before the next
   // begin_frame(): they are the same. capture() where no frames are kept.
   [[nodiscard]] Result<PixelImage> shown(bool anew = false);
-  // Of every 16th frame whether these differ, for tests; how many did so far, −1: none was asked.
+  // Of every 16th frame whether these differ, for tests; how many did so far, −1: none was asked, or no frames are
+  // kept.
   void compare_shown();
   [[nodiscard]] double frames_differ() const;
+
+  // Only what differs from the frame before is drawn.
+  [[nodiscard]] bool keeps_frames() const;
 
   [[nodiscard]] const FrameTimes& times() const;
   // Of the frame that end_frame() drew last: the share of its pixels that were drawn anew.
@@ -84,6 +88,10 @@ class FrameLoop {
   explicit FrameLoop(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Whether the bound framebuffer still has all that was drawn into it once it is presented, also where a corner alone
+// was drawn since: nobody promises that, so it is tried, with what is there now painted over. Leaves no scissor.
+[[nodiscard]] bool keeps_what_was_drawn(int width, int height, const std::function<void()>& present);
 
 // The folder with the shaders: $HEADROOM_SHADERS, else find_data_folder(). Empty if there is none.
 [[nodiscard]] std::string find_shader_folder();

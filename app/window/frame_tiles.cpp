@@ -6,8 +6,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kMostParts = 16;
-constexpr float kMostShare = 0.75f;  // of the frame, above which it is drawn whole
+constexpr std::size_t kMostParts = 16, kMostRuns = 64;  // drawn, and before they are joined
+constexpr float kMostShare = 0.75f;                     // of the frame, above which it is drawn whole
 
 float area(const Rect& rect) { return rect.width() * rect.height(); }
 Rect around(const Rect& a, const Rect& b) {
@@ -32,6 +32,47 @@ void join_nearest(std::vector<Rect>& parts) {
     parts.erase(met);
   }
   parts.push_back(joined);
+}
+
+// Whether each of `columns` × `rows` squares differs.
+struct Cells {
+  int columns = 0, rows = 0;
+  std::vector<std::uint8_t> differ;
+
+  [[nodiscard]] std::size_t place(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(x);
+  }
+  [[nodiscard]] bool at(int x, int y) const { return differ[place(x, y)] != 0; }
+  // Of twice the side.
+  [[nodiscard]] Cells coarser() const {
+    Cells coarse{(columns + 1) / 2, (rows + 1) / 2, {}};
+    coarse.differ.resize(static_cast<std::size_t>(coarse.columns) * static_cast<std::size_t>(coarse.rows));
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x) coarse.differ[coarse.place(x / 2, y / 2)] |= differ[place(x, y)];
+    return coarse;
+  }
+};
+
+// Runs of cells along their rows, those of the same width below each other as one; no more than one beyond kMostRuns.
+std::vector<Rect> runs_of(const Cells& cells, int side, const Rect& whole) {
+  std::vector<Rect> parts;
+  for (int y = 0; y < cells.rows; ++y)
+    for (int x = 0; x < cells.columns && parts.size() <= kMostRuns; ++x) {
+      if (!cells.at(x, y)) continue;
+      const int from = x;
+      while (x < cells.columns && cells.at(x, y)) ++x;
+      const Rect run = Rect{static_cast<float>(from * side), static_cast<float>(y * side), static_cast<float>(x * side),
+                            static_cast<float>((y + 1) * side)}
+                           .intersected(whole);
+      // The run above of the same width becomes higher.
+      const auto above = std::ranges::find_if(
+          parts, [&](const Rect& part) { return part.y1 == run.y0 && part.x0 == run.x0 && part.x1 == run.x1; });
+      if (above != parts.end())
+        above->y1 = run.y1;
+      else
+        parts.push_back(run);
+    }
+  return parts;
 }
 
 }  // namespace
@@ -63,33 +104,17 @@ void FrameTiles::add(int x0, int y0, int x1, int y1, std::uint64_t content) {
     }
 }
 
-Rect FrameTiles::tiles_rect(int x0, int y0, int x1, int y1) const {
-  return {static_cast<float>(x0 * kSide), static_cast<float>(y0 * kSide),
-          static_cast<float>(std::min(x1 * kSide, width_)), static_cast<float>(std::min(y1 * kSide, height_))};
-}
-
 std::vector<Rect> FrameTiles::differences(const FrameTiles& before) const {
   const Rect whole{0.0f, 0.0f, static_cast<float>(width_), static_cast<float>(height_)};
   if (before.width_ != width_ || before.height_ != height_) return {whole};
-  std::vector<Rect> parts;
-  const auto differs = [&](int x, int y) {
-    const std::size_t i = place(x, y);
-    return tiles_[i] != before.tiles_[i];
-  };
-  for (int y = 0; y < rows_; ++y)
-    for (int x = 0; x < columns_; ++x) {
-      if (!differs(x, y)) continue;
-      const int from = x;
-      while (x < columns_ && differs(x, y)) ++x;
-      const Rect run = tiles_rect(from, y, x, y + 1);
-      // The run above of the same width becomes higher.
-      const auto above = std::ranges::find_if(
-          parts, [&](const Rect& part) { return part.y1 == run.y0 && part.x0 == run.x0 && part.x1 == run.x1; });
-      if (above != parts.end())
-        above->y1 = run.y1;
-      else
-        parts.push_back(run);
-    }
+  Cells cells{columns_, rows_, std::vector<std::uint8_t>(tiles_.size())};
+  for (std::size_t i = 0; i < tiles_.size(); ++i) cells.differ[i] = tiles_[i] != before.tiles_[i] ? 1 : 0;
+  const auto most = static_cast<std::ptrdiff_t>(kMostShare * static_cast<float>(tiles_.size()));
+  if (std::ranges::count(cells.differ, 1) > most) return {whole};
+  // What is scattered all over is looked at in larger tiles.
+  int side = kSide;
+  std::vector<Rect> parts = runs_of(cells, side, whole);
+  for (; parts.size() > kMostRuns; parts = runs_of(cells, side, whole)) cells = cells.coarser(), side *= 2;
   while (parts.size() > kMostParts) join_nearest(parts);
   float drawn = 0.0f;
   for (const Rect& part : parts) drawn += area(part);

@@ -28,7 +28,6 @@ class FrameTiles {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(x);
   }
   void add(int x0, int y0, int x1, int y1, std::uint64_t content);  // tiles
-  [[nodiscard]] Rect tiles_rect(int x0, int y0, int x1, int y1) const;
 
   int width_ = 0, height_ = 0, columns_ = 0, rows_ = 0;
   std::vector<std::uint64_t> tiles_;

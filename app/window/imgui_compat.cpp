@@ -72,15 +72,14 @@ struct ImguiDrawLists::State {
   std::vector<ImVector<ImDrawCmd>> part_commands;
 
   // What of the list's commands lies in `part`, after what is there.
-  static void add_part(const ImDrawList& list, const Rect& part, const DrawingOf& drawing_of,
-                       ImVector<ImDrawIdx>& indices, ImVector<ImDrawCmd>& commands) {
+  static void add_part(const ImDrawList& list, const Rect& part, ImVector<ImDrawIdx>& indices,
+                       ImVector<ImDrawCmd>& commands) {
     bool ran = false;  // the callback before: the state is set again after it
     for (const ImDrawCmd& command : list.CmdBuffer) {
       const Rect clip = clip_of(command).intersected(part);
       if (command.UserCallback != nullptr) {
         const bool resets = command.UserCallbackData == nullptr;
-        const bool seen = resets ? std::exchange(ran, false)
-                                 : !clip.empty() && drawing_of(command.UserCallbackData).box.overlaps(clip);
+        const bool seen = resets ? std::exchange(ran, false) : !clip.empty();
         if (!resets) ran = seen;
         if (!seen) continue;
         commands.push_back(command);
@@ -160,7 +159,7 @@ void ImguiDrawLists::render() {
   draw(filled);
 }
 
-void ImguiDrawLists::render(std::span<const Rect> parts, const DrawingOf& drawing_of) {
+void ImguiDrawLists::render(std::span<const Rect> parts) {
   State& s = *state_;
   s.part_indices.resize(s.lists.size()), s.part_commands.resize(s.lists.size());
   std::vector<ImDrawList*> filled;
@@ -168,7 +167,7 @@ void ImguiDrawLists::render(std::span<const Rect> parts, const DrawingOf& drawin
     ImDrawList& list = *s.lists[i];
     list._PopUnusedDrawCmd();
     s.part_indices[i].resize(0), s.part_commands[i].resize(0);
-    for (const Rect& part : parts) State::add_part(list, part, drawing_of, s.part_indices[i], s.part_commands[i]);
+    for (const Rect& part : parts) State::add_part(list, part, s.part_indices[i], s.part_commands[i]);
     if (s.part_commands[i].Size > 0) filled.push_back(&list);
   }
   // The lists hold them while they are drawn.
@@ -183,17 +182,15 @@ void ImguiDrawLists::render(std::span<const Rect> parts, const DrawingOf& drawin
   exchange();
 }
 
-void ImguiDrawLists::visit(const std::function<std::uint64_t(unsigned)>& texture_content, const DrawingOf& drawing_of,
+void ImguiDrawLists::visit(const std::function<std::uint64_t(unsigned)>& texture_content,
+                           const std::function<std::uint64_t(const void*)>& callback_content,
                            const std::function<void(const Rect&, std::uint64_t)>& add) const {
   for (const auto& list : state_->lists)
     for (const ImDrawCmd& command : list->CmdBuffer) {
       const Rect clip = clip_of(command);
       if (clip.empty()) continue;
       if (command.UserCallback != nullptr) {
-        if (command.UserCallbackData == nullptr) continue;
-        const Drawing drawing = drawing_of(command.UserCallbackData);
-        const Rect box = drawing.box.intersected(clip);
-        if (!box.empty()) add(box, with_rect(drawing.content, box));
+        if (command.UserCallbackData != nullptr) add(clip, with_rect(callback_content(command.UserCallbackData), clip));
         continue;
       }
       const std::uint64_t begun = with_rect(texture_content(texture_of(command)), clip);
@@ -282,8 +279,10 @@ void ImguiDrawLists::push_texture(ImDrawList& list, unsigned texture) { list.Pus
 void ImguiDrawLists::pop_texture(ImDrawList& list) { list.PopTextureID(); }
 #endif
 
-void ImguiDrawLists::add_callback(ImDrawList& list, ImDrawCallback callback, void* data) {
+void ImguiDrawLists::add_callback(ImDrawList& list, const Rect& box, ImDrawCallback callback, void* data) {
+  list.PushClipRect({box.x0, box.y0}, {box.x1, box.y1}, false);
   list.AddCallback(callback, data);
+  list.PopClipRect();
 #if IMGUI_VERSION_NUM >= 19280  // the backend says it since 1.92.8
   list.AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState, nullptr);
 #else

@@ -43,18 +43,14 @@ class ImguiDrawLists {
   // Draws the lists in order into the bound framebuffer, then the frame's widgets; the same again if called again.
   void render();
 
-  // What a callback's data stand for: where it draws (device pixels), and a number that tells it from other drawings.
-  struct Drawing {
-    Rect box;
-    std::uint64_t content = 0;
-  };
-  using DrawingOf = std::function<Drawing(const void* data)>;
   // Each triangle and each callback in the order in which they are drawn: what it covers inside its clip, and a number
-  // for how. `texture_content`: what a texture holds, as a number.
-  void visit(const std::function<std::uint64_t(unsigned texture)>& texture_content, const DrawingOf& drawing_of,
+  // for how. `texture_content`, `callback_content`: what a texture holds and what a callback with such data draws, as
+  // numbers.
+  void visit(const std::function<std::uint64_t(unsigned texture)>& texture_content,
+             const std::function<std::uint64_t(const void* data)>& callback_content,
              const std::function<void(const Rect& box, std::uint64_t content)>& add) const;
   // As render(), but these parts of the frame alone, which do not overlap.
-  void render(std::span<const Rect> parts, const DrawingOf& drawing_of);
+  void render(std::span<const Rect> parts);
   [[nodiscard]] bool has_widgets() const;  // in this frame
 
   // Dear ImGui's own widgets may be called between these two, after begin_frame(). They keep no settings.
@@ -70,8 +66,10 @@ class ImguiDrawLists {
 
   static void push_texture(ImDrawList& list, unsigned texture);
   static void pop_texture(ImDrawList& list);
-  // `callback` runs in its place among the list's shapes; the backend's state is set again after it.
-  static void add_callback(ImDrawList& list, ImDrawCallback callback, void* data);
+  // `callback` runs in its place among the list's shapes, where it draws in `box` alone (device pixels inside the
+  // list's clip): that, or the part of it that is drawn, is its command's clip. The backend's state is set again after
+  // it.
+  static void add_callback(ImDrawList& list, const Rect& box, ImDrawCallback callback, void* data);
 
   [[nodiscard]] static const char* version();
 

@@ -51,7 +51,6 @@ struct ImguiPainter::State {
 
   // A large opaque rectangle: software renderers clear it five times as fast as they blend it.
   struct Clear {
-    Rect rect;
     Color color;
   };
 
@@ -62,7 +61,7 @@ struct ImguiPainter::State {
     std::int64_t last_frame = 0;
   };
 
-  // What a draw callback of the list does when its turn comes.
+  // What a draw callback of the list does when its turn comes, inside the clip that it was added with.
   struct Command {
     State* state;
     std::variant<MapDraw, PointDraw, Clear> draw;
@@ -113,7 +112,7 @@ struct ImguiPainter::State {
   void add_rect(const Rect& device_rect, Color color) {
     if (device_rect.empty() || color.a == 0 || outside(device_rect)) return;
     const Rect seen = device_rect.intersected(clip());
-    if (color.a == 255 && seen.width() * seen.height() >= kLargeArea) return add_command(Clear{seen, color});
+    if (color.a == 255 && seen.width() * seen.height() >= kLargeArea) return add_command(Clear{color}, seen);
     ImDrawList& to = list();
     to.PrimReserve(6, 4);
     to.PrimRect({device_rect.x0, device_rect.y0}, {device_rect.x1, device_rect.y1}, packed(color));
@@ -179,18 +178,13 @@ struct ImguiPainter::State {
     return known->content;
   }
 
-  static std::uint64_t number_of(Color color) {
-    return static_cast<std::uint64_t>(color.r) | static_cast<std::uint64_t>(color.g) << 8U |
-           static_cast<std::uint64_t>(color.b) << 16U | static_cast<std::uint64_t>(color.a) << 24U;
-  }
-
-  ImguiDrawLists::Drawing drawing_of(const Command& command) {
-    const Rect whole{0.0f, 0.0f, static_cast<float>(width), static_cast<float>(height)};
-    if (const auto* area = std::get_if<Clear>(&command.draw)) return {area->rect, mixed(1, number_of(area->color))};
-    if (const auto* map = std::get_if<MapDraw>(&command.draw)) return {map->target, mixed(2, content_of(*map))};
+  // Tells what the command draws from all else that could be drawn inside its clip.
+  std::uint64_t content_of(const Command& command) {
+    if (const auto* area = std::get_if<Clear>(&command.draw)) return mixed(1, packed(area->color));
+    if (const auto* map = std::get_if<MapDraw>(&command.draw)) return mixed(2, content_of(*map));
     const auto& many = std::get<PointDraw>(command.draw);
-    const std::uint64_t look = mixed(number_of(many.color), std::bit_cast<std::uint32_t>(many.size));
-    return {whole, mixed(mixed(look, std::bit_cast<std::uint32_t>(many.scale)), many.content)};
+    const std::uint64_t look = mixed(packed(many.color), std::bit_cast<std::uint32_t>(many.size));
+    return mixed(mixed(look, std::bit_cast<std::uint32_t>(many.scale)), many.content);
   }
 
   // Of a picture what it shows; of a page of glyphs its name: a place on it stays what it is.
@@ -200,9 +194,10 @@ struct ImguiPainter::State {
     return shown == pictures.end() ? texture : mixed(mixed(3, shown->id), shown->generation);
   }
 
-  void add_command(const std::variant<MapDraw, PointDraw, Clear>& draw) {
+  // It draws nothing outside `box`.
+  void add_command(const std::variant<MapDraw, PointDraw, Clear>& draw, const Rect& box) {
     commands.push_back({this, draw});
-    ImguiDrawLists::add_callback(list(), &State::run_command, &commands.back());
+    ImguiDrawLists::add_callback(list(), box, &State::run_command, &commands.back());
   }
 
   void clear(const Rect& rect, Color color) const {
@@ -221,10 +216,8 @@ struct ImguiPainter::State {
     const auto y0 = state.height - static_cast<int>(box.w), y1 = state.height - static_cast<int>(box.y);
     if (x1 <= x0 || y1 <= y0) return;
     glEnable(GL_SCISSOR_TEST);
-    if (const auto* area = std::get_if<Clear>(&command.draw)) {
-      const Rect seen = area->rect.intersected({box.x, box.y, box.z, box.w});
-      return seen.empty() ? void() : state.clear(seen, area->color);
-    }
+    if (const auto* area = std::get_if<Clear>(&command.draw))
+      return state.clear({box.x, box.y, box.z, box.w}, area->color);
     glScissor(x0, y0, x1 - x0, y1 - y0);
     if (const auto* map = std::get_if<MapDraw>(&command.draw)) state.maps->draw(*map, state.width, state.height);
     if (const auto* many = std::get_if<PointDraw>(&command.draw))
@@ -287,9 +280,9 @@ void ImguiPainter::keep_frames() { state_->keeps = true; }
 
 float ImguiPainter::render_changes(Color ground, bool anew) {
   State& s = *state_;
-  const auto drawing_of = [&s](const void* data) { return s.drawing_of(*static_cast<const State::Command*>(data)); };
-  s.tiles.begin(s.width, s.height, State::number_of(ground));
-  s.lists.visit([&s](unsigned texture) { return s.texture_content(texture); }, drawing_of,
+  s.tiles.begin(s.width, s.height, packed(ground));
+  s.lists.visit([&s](unsigned texture) { return s.texture_content(texture); },
+                [&s](const void* data) { return s.content_of(*static_cast<const State::Command*>(data)); },
                 [&s](const Rect& box, std::uint64_t content) { s.tiles.add(box, content); });
   const Rect whole{0.0f, 0.0f, static_cast<float>(s.width), static_cast<float>(s.height)};
   const bool widgets = s.lists.has_widgets();
@@ -304,7 +297,7 @@ float ImguiPainter::render_changes(Color ground, bool anew) {
   if (parts.size() == 1 && parts.front() == whole)
     s.lists.render();
   else if (!parts.empty())
-    s.lists.render(parts, drawing_of);
+    s.lists.render(parts);
   return drawn / (whole.width() * whole.height());
 }
 
@@ -418,7 +411,7 @@ void ImguiPainter::points(std::span<const Vec2> centres, Color color, float size
   if (centres.empty() || color.a == 0) return;
   const float side = s.device_width(size);
   if (centres.size() >= kManyPoints) {
-    if (!s.clip().empty()) s.add_command(s.many_points->prepare(centres, color, side, s.scale, s.clip()));
+    if (!s.clip().empty()) s.add_command(s.many_points->prepare(centres, color, side, s.scale, s.clip()), s.clip());
     return;
   }
   for (const Vec2 centre : centres) {
@@ -494,7 +487,7 @@ void ImguiPainter::map(Rect target, const MapImage& image, Rect source, const Ma
   map.hatch_distance = std::max(2 * map.hatch_width, static_cast<int>(rounded(4.0f * s.scale)));
   const Rect seen = device_target.intersected(s.clip());
   const GLuint kept = s.keeps ? 0 : s.maps->kept_picture(map, seen);
-  if (kept == 0) return s.add_command(map);
+  if (kept == 0) return s.add_command(map, seen);
   ImDrawList& list = s.list();
   ImguiDrawLists::push_texture(list, kept);
   list.PrimReserve(6, 4);
