@@ -62,7 +62,6 @@ void Documents::take_up(const SavedSession& saved, const ModelEntry& model) {
                                                  model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
                                                  static_cast<unsigned long long>(model.size_bytes)));
   if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
-  state_.keep_residual = saved.keep_residual, state_.extra = saved.extra;
   ViewState view = saved.view;
   view.run = state_.view.run;
   view.centre = CentreView::Map;  // until there are two runs
@@ -73,7 +72,9 @@ void Documents::take_up(const SavedSession& saved, const ModelEntry& model) {
   if (saved.view.centre == CentreView::Training && !state_.trainings.empty()) view.centre = CentreView::Training;
   state_.view = view;
   if (!saved.ran) return;
-  if (const Result<void> started = runner_.start_run(); !started) {
+  // It measures what it did then; what is chosen for the runs after it stays chosen.
+  const RunMeasures measures{saved.keep_residual, saved.extra};
+  if (const Result<void> started = runner_.start_run(/*keep_maps=*/true, measures); !started) {
     inbox_.message(MessageLevel::Warning, describe(started.error()));
     return;
   }

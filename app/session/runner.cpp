@@ -139,7 +139,7 @@ Result<void> Runner::change_set(const std::string& change, const std::vector<Hea
   return {};
 }
 
-Result<void> Runner::start_run(bool keep_maps) {
+Result<void> Runner::start_run(bool keep_maps, std::optional<RunMeasures> measures) {
   const ModelEntry* model = state_.find_model(state_.model);
   if (!model || !model->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
   HEADROOM_TRY(LiveRunRequest request, base_request(*model));
@@ -150,16 +150,17 @@ Result<void> Runner::start_run(bool keep_maps) {
   } else {
     RunEntry run;
     run.model = model->id;
-    run.prompt_title = state_.prompt.title;
-    run.prompt_serial = state_.prompt_serial;
+    run.prompt_title = state_.prompt.title, run.prompt_serial = state_.prompt_serial;
     const bool stays = shown && shown->data;  // until there is something to look at
     id = add_run(run);
     state_.coming = stays ? id : -1;
     follows_ = state_.view.run;
   }
   request.keep_maps = keep_maps;
-  request.keep_residual = state_.edit_run(id)->keep_residual = state_.keep_residual;
-  request.extra = state_.edit_run(id)->extra = request.dtype == ComputeDtype::BFloat16 ? ExtraMeasures{} : state_.extra;
+  RunMeasures chosen = measures.value_or(RunMeasures{state_.keep_residual, state_.extra});
+  if (request.dtype == ComputeDtype::BFloat16) chosen.extra = {};
+  request.keep_residual = state_.edit_run(id)->keep_residual = chosen.keep_residual;
+  request.extra = state_.edit_run(id)->extra = chosen.extra;
   inputs_.erase(id);
   if (state_.coming != id) {
     state_.view.map.window = {};

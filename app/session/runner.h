@@ -19,6 +19,12 @@
 
 namespace headroom {
 
+// What a run keeps and measures beside the usual.
+struct RunMeasures {
+  bool keep_residual = false;
+  ExtraMeasures extra;
+};
+
 class Runner : private SessionParts {
  public:
   explicit Runner(const SessionParts& parts)
@@ -28,7 +34,8 @@ class Runner : private SessionParts {
   [[nodiscard]] Sweeps& sweeps() { return sweeps_; }
   [[nodiscard]] CircuitJobs& circuits() { return circuits_; }
 
-  Result<void> start_run(bool keep_maps = true);
+  // `measures`: in place of what is chosen for the next run.
+  Result<void> start_run(bool keep_maps = true, std::optional<RunMeasures> measures = {});
   Result<void> start_what_if(bool complete);  // the changes of the view, beside the run that is shown
   // A run of the base's prompt with more what-ifs, each with its scope: from the first layer that they change on, or
   // (not complete) this head of its layer alone. Returns its id.

@@ -121,9 +121,7 @@ Result<SavedSession> current_session(const State& state) {
     }
   session.prompt = state.prompt;
   session.ran = shown->data != nullptr;
-  const bool of_run = session.ran && shown->model >= 0;
-  session.keep_residual = of_run ? shown->keep_residual : state.keep_residual;
-  session.extra = of_run ? shown->extra : state.extra;
+  if (session.ran && shown->model >= 0) session.keep_residual = shown->keep_residual, session.extra = shown->extra;
   session.what_ifs = shown->what_ifs;
   for (const AblationWay way : kAblationWays) {
     const LossTable* table = table_of(shown->sweeps, way);

@@ -21,12 +21,14 @@ struct SavedSession {
     std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
     std::string config{};          // that took the place of the checkpoint's own; empty: none
   };
-  std::vector<File> files;            // in the order they were opened; empty: histories of trainings alone
-  std::size_t shown = 0;              // position in `files`
-  PromptEntry prompt;                 // of the shown checkpoint
-  bool ran = false;                   // it had been run
-  bool keep_residual = false;         // its whole residual stream was kept, or the next run keeps it
-  ExtraMeasures extra;                // what was measured beside the usual, or the next run measures
+  std::vector<File> files;  // in the order they were opened; empty: histories of trainings alone
+  std::size_t shown = 0;    // position in `files`
+  PromptEntry prompt;       // of the shown checkpoint
+  bool ran = false;         // it had been run
+  // Of that run, and of no run after it: its whole residual stream was kept, what was measured beside the usual. What a
+  // file does not say was not.
+  bool keep_residual = false;
+  ExtraMeasures extra;
   std::vector<std::string> what_ifs;  // of the run that is shown, with their scopes; empty: as trained
   // A run of the same checkpoint beside it.
   struct Beside {

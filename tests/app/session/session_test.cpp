@@ -536,10 +536,34 @@ CATCH_TEST_CASE("A session taken up again measures beside the usual what its run
     bench.run("session.save " + quote_word(path));
   }
   SessionBench bench;
+  bench.run("rounding on");
   bench.run("session.open " + quote_word(path));
   const RunEntry* run = bench.state().shown();
   CATCH_REQUIRE((run != nullptr && run->data != nullptr));
   CATCH_CHECK((run->keep_residual && run->extra.premise && !run->extra.rounding));
+  // The next run measures what was chosen for it, before the session came or after.
+  const State& state = bench.state();
+  CATCH_CHECK((!state.keep_residual && !state.extra.premise && state.extra.rounding));
+  bench.run("run");
+  run = bench.state().shown();
+  CATCH_CHECK((!run->keep_residual && !run->extra.premise && run->extra.rounding));
+}
+
+CATCH_TEST_CASE("A session that was saved before its run changes nothing of what the next run measures", "[session]") {
+  const TempFolder folder;
+  const std::string path = (folder.path() / "a.headroom").string();
+  {
+    SessionBench bench;
+    bench.demo("bytes/softmax");
+    bench.run("residual.keep on");
+    bench.run("session.save " + quote_word(path));
+  }
+  SessionBench bench;
+  bench.run("premise on");
+  bench.run("session.open " + quote_word(path));
+  CATCH_CHECK((!bench.state().keep_residual && bench.state().extra.premise));
+  bench.run("run");
+  CATCH_CHECK((!bench.state().shown()->keep_residual && bench.state().shown()->extra.premise));
 }
 
 }  // namespace
