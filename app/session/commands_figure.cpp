@@ -24,6 +24,12 @@ std::string joined_names(std::span<const char* const> names) {
 
 std::string needs_figure(const State& state) { return not_savable(state, SaveKind::Figure); }
 
+// To be changed: without places of another run.
+FigureWish& wish_of(Session& session) {
+  session.figures().forget_other_places();
+  return session.edit().figure;
+}
+
 void open_figure(State& state, const std::string& kind) {
   state.figure.kind = kind;
   state.overlay = Overlay::Figure;
@@ -66,7 +72,7 @@ Result<void> write_kind(Session& session, const Arguments& arguments) {
 void add_settings(CommandTable& table) {
   table.add({"figure.set", "NAME TEXT", "Figure: an option of the kind that is chosen", "Export", needs_figure,
              [](Session& s, const Arguments& a) -> Result<void> {
-               FigureWish& wish = s.edit().figure;
+               FigureWish& wish = wish_of(s);
                HEADROOM_TRY_VOID(set_figure_option(wish.looks[wish.kind], wish.kind, a[0], a[1]));
                s.save_settings();
                return {};
@@ -75,7 +81,7 @@ void add_settings(CommandTable& table) {
              needs_figure, [](Session& s, const Arguments& a) -> Result<void> {
                if (std::ranges::find(kScreenPartNames, a[0]) == kScreenPartNames.end())
                  return a.wrong("NAME one of " + joined_names(kScreenPartNames));
-               FigureWish& wish = s.edit().figure;
+               FigureWish& wish = wish_of(s);
                auto& left_out = wish.looks[wish.kind].left_out;
                if (a.on(1, !left_out.contains(a[0])))
                  left_out.erase(a[0]);
@@ -86,13 +92,13 @@ void add_settings(CommandTable& table) {
              }});
   table.add({"figure.format", "pdf|svg|png", "Figure: file format", "Export", needs_figure,
              [](Session& s, const Arguments& a) {
-               FigureWish& wish = s.edit().figure;
+               FigureWish& wish = wish_of(s);
                wish.looks[wish.kind].ending = "." + a[0];
                s.save_settings();
              }});
   table.add({"figure.beside", "data|caption|run on|off|toggle", "Figure: what is written beside it", "Export",
              needs_figure, [](Session& s, const Arguments& a) {
-               FigureWish& wish = s.edit().figure;
+               FigureWish& wish = wish_of(s);
                bool& chosen = a.is(0, "data") ? wish.data : a.is(0, "caption") ? wish.caption : wish.run;
                chosen = a.on(1, chosen);
                s.save_settings();
@@ -135,7 +141,7 @@ void add_figure_commands(CommandTable& table) {
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(const std::string kind, figure_of_panel(s.state(), a[0]));
                if (a.size() > 1) HEADROOM_TRY_VOID(check_save_ending(SaveKind::Figure, "figure.screen", a[1]));
-               FigureWish& wish = s.edit().figure;
+               FigureWish& wish = wish_of(s);
                if (const auto kept = wish.looks.find(kind); kept != wish.looks.end()) {
                  const FigureLook before = kept->second;
                  kept->second = {};  // what is on the screen, at the size that was chosen

@@ -393,7 +393,20 @@ void FigureDesk::forget() {
   });
 }
 
+void FigureDesk::forget_other_places() {
+  const RunSnapshot* run = state_.data();
+  if (run == nullptr || run->prompt == nullptr) return;
+  const auto known = std::exchange(places_prompt_, run->prompt);
+  const std::string model = std::exchange(places_model_, run->model_name);
+  if (known == nullptr) return;
+  if (model == run->model_name && (known == run->prompt || known->ids == run->prompt->ids)) return;
+  for (auto& [kind, look] : state_.figure.looks)
+    for (const ScreenPart& option : chosen_options(look))
+      if (names_place(option.name)) (void)set_figure_option(look, kind, option.name, "");
+}
+
 void FigureDesk::update() {
+  forget_other_places();
   FigureWish& wish = state_.figure;
   if (state_.overlay != Overlay::Figure) {
     if (!pending_ && waiting_.empty()) forget();

@@ -27,7 +27,10 @@ class FigureDesk : private SessionParts {
   FigureDesk& operator=(const FigureDesk&) = delete;
 
   void update();  // once a frame: what the panel lacks is begun
-  void stop();    // waits for what runs; at the end
+  // Another model or prompt is shown than when it was asked last: what was chosen of all kinds that names a place is
+  // forgotten. Before anything is chosen or asked for; update() does it too.
+  void forget_other_places();
+  void stop();  // waits for what runs; at the end
 
   // The figure that is asked for, into `path`, with what is to lie beside it; `told` hears how it went. What cannot
   // begin is refused at once.
@@ -53,6 +56,8 @@ class FigureDesk : private SessionParts {
   Runner& runner_;
   std::filesystem::path folder_;                                // of temporary run files; empty: there are none yet
   std::map<std::pair<int, std::string>, Temporary> temporary_;  // by the run's id, and a head whose maps it is of
+  std::string places_model_;                                    // whose places the options name, and
+  std::shared_ptr<const Prompt> places_prompt_;                 // of which prompt; null: none was shown yet
   std::vector<std::function<void()>> waiting_;                  // for the file that is being written
   std::string asked_;                                           // what the drawing that was asked for last shows
   std::uint64_t serial_ = 0;                                    // of that drawing

@@ -181,19 +181,13 @@ std::string figure_command_line(const State& state) {
 }
 
 std::vector<ScreenPart> chosen_options(const FigureLook& look) {
-  const FigureLook usual;
-  const FigureOptions& options = look.options;
   std::vector<ScreenPart> chosen;
-  for (const TextOption& option : kTextOptions)
-    if (const std::string& text = options.*(option.value); text != usual.options.*(option.value))
-      chosen.push_back({option.name, text});
-  std::string quantities;
-  for (const std::string& one : options.quantities) quantities += (quantities.empty() ? "" : ",") + one;
-  if (!quantities.empty()) chosen.push_back({"quantity", quantities});
-  if (options.epsilon != usual.options.epsilon) chosen.push_back({"epsilon", full_text(options.epsilon)});
-  if (options.top != usual.options.top) chosen.push_back({"top", std::to_string(options.top)});
-  if (options.names) chosen.push_back({"names", "on"});
-  if (look.letters != usual.letters) chosen.push_back({"letters", look.letters});
+  for (std::string& word : option_words(look.options))
+    if (word.starts_with("--"))
+      chosen.push_back({word.substr(2), "on"});
+    else
+      chosen.back().value = std::move(word);
+  if (look.letters != FigureLook().letters) chosen.push_back({"letters", look.letters});
   return chosen;
 }
 

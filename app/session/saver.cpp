@@ -79,6 +79,7 @@ Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::str
       return tell(written);
     }
     case SaveKind::Figure: {
+      desk_.forget_other_places();
       const std::string& wanted = state_.figure.kind;
       return desk_.write(wanted, asked_look(state_, wanted), path, replace,
                          [this, path, by_person = by_person_](const Result<void>& written) {

@@ -95,7 +95,8 @@ std::map<std::string, FigureLook, std::less<>> looks_of_json(const json& looks) 
     FigureLook look;
     std::string ending;
     read_value(one, "ending", ending);
-    if (ending == ".pdf" || ending == ".svg" || ending == ".png") look.ending = ending;
+    const auto endings = save_endings(SaveKind::Figure);
+    if (std::ranges::find(endings, ending) != endings.end()) look.ending = ending;
     std::vector<std::string> left_out;
     read_value(one, "left_out", left_out);
     for (const std::string& name : left_out)

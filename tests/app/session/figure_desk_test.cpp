@@ -271,6 +271,45 @@ CATCH_TEST_CASE("figure: each kind keeps what was chosen for it, in the next pro
   CATCH_CHECK(wish.look("map").ending == ".pdf");
 }
 
+CATCH_TEST_CASE("figure: what was chosen of a place is of its model and prompt, what was chosen of the look stays") {
+  SessionBench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  const auto choose = [&] {
+    bench.run("figure map");
+    for (const char* line : {"head L0.H1", "rows 3:9", "keys 0:9", "cell 5,2", "width 120mm", "range 1e-4,1"})
+      bench.run(std::string("figure.set ") + line);
+    bench.run("figure grid");
+    bench.run("figure.set layers 0");
+    bench.run("overlay.close");
+  };
+  const auto places = [&] {
+    std::string names;
+    for (const char* kind : {"map", "grid"})
+      for (const ScreenPart& option : chosen_options(bench.state().figure.look(kind)))
+        if (names_place(option.name)) names += (names.empty() ? "" : " ") + option.name;
+    return names;
+  };
+  choose();
+  CATCH_CHECK(places() == "head rows keys cell layers");
+  bench.run("run");  // the same again
+  bench.run("what-if hide-key=0");
+  bench.run("what-if.complete");
+  CATCH_CHECK(places() == "head rows keys cell layers");
+  bench.run("prompt " + quote_word("Another prompt, of which nothing was chosen."));
+  CATCH_CHECK(places() == "head rows keys cell layers");  // the run that is shown is still of the other one
+  bench.run("run");
+  CATCH_CHECK(places() == "");
+  CATCH_CHECK(chosen_options(bench.state().figure.look("map")) ==
+              std::vector<ScreenPart>{{"range", "1e-4,1"}, {"width", "120mm"}});
+  // Another model, in the same line of time as what is chosen for it.
+  choose();
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  CATCH_CHECK(places() == "");
+  CATCH_CHECK(bench.state().figure.look("map").options.width == "120mm");
+}
+
 CATCH_TEST_CASE("figure: what was computed here of each head's worth is a figure, with its own file") {
   const TempFolder folder;
   SessionBench bench;

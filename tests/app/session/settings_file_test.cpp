@@ -1,6 +1,7 @@
 // Settings that are kept: damaged, newer and shared files lose nothing.
 #include "app/session/settings_file.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -125,6 +126,16 @@ CATCH_TEST_CASE("What was chosen of figures is kept, but for places in one run a
   CATCH_CHECK_FALSE(loaded.kept.figure.looks.contains("banana"));
   CATCH_CHECK_FALSE(loaded.kept.figure.looks.contains("atlas"));
   CATCH_CHECK(loaded.kept.figure.looks.at("sinks").ending == ".svg");
+}
+
+CATCH_TEST_CASE("An option of a figure that is longer than any a person types is passed over", "[session]") {
+  for (const std::size_t size : {std::size_t{400}, std::size_t{401}}) {
+    const TempFolder folder;
+    const std::string width = "84." + std::string(size - 5, '0') + "mm";
+    write(settings_path(folder.path()),
+          R"({"version": 1, "figure": {"kinds": {"map": {"options": {"width": ")" + width + R"("}}}}})");
+    CATCH_CHECK(load_settings(folder.path()).kept.figure.looks.at("map").options.width == (size > 400 ? "" : width));
+  }
 }
 
 CATCH_TEST_CASE("A file of a newer version is neither read nor written", "[session]") {
