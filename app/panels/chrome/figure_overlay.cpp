@@ -22,6 +22,7 @@ namespace {
 constexpr float kFigureSide = 300.0f, kLeastForSide = 620.0f;
 constexpr float kMillimetre = 96.0f / 25.4f;  // logical pixels, as desktops count them
 constexpr float kRulerHeight = 26.0f;
+constexpr double kAnyHeight = 16384.0;  // pixels: the width decides how large the page is
 constexpr Color kAroundPage = Color::hex(0x3a3f47);
 
 void draw_ruler(PanelContext& context, Rect page, double width_mm) {
@@ -58,9 +59,10 @@ class PageRemarks {
     for (const std::string& warning : drawn.warnings) add(warning, theme.warn, theme.warn);
     for (const std::string& note : drawn.notes) add(note, Color::hex(0x9aa1ab), text);
   }
-  // Of at most `most` pixels: whole lines of all of them, or as many as there is room for, which then scroll.
-  [[nodiscard]] float height(float most) const {
-    return std::min(height_, std::max(1.0f, std::floor(most / kLine)) * kLine) + kMargins;
+  // Whole lines, of at most `most` pixels. The same for every page, which is drawn for the room above them before its
+  // remarks are known; more of them scroll.
+  [[nodiscard]] static float height(float most) {
+    return std::clamp(std::floor(most / kLine), 1.0f, kLines) * kLine + kMargins;
   }
   void draw(Rect foot) const {
     Ui& ui = context_.ui;
@@ -79,7 +81,7 @@ class PageRemarks {
   }
 
  private:
-  static constexpr float kLine = 17.0f, kMargins = 14.0f, kIndent = 32.0f;
+  static constexpr float kLine = 17.0f, kLines = 3.0f, kMargins = 14.0f, kIndent = 32.0f;
   struct Remark {
     std::vector<std::string> lines;
     Color dot, color;
@@ -107,7 +109,7 @@ void draw_page(PanelContext& context, Rect area) {
   const FigureDrawn* drawn = wish.drawn.get();
   const bool has_page = drawn != nullptr && !drawn->error && drawn->picture.rgb != nullptr;
   const PageRemarks remarks(context, has_page ? *drawn : FigureDrawn(), area.width());
-  const Rect foot = area.cut_bottom(remarks.height(0.25f * area.height()));
+  const Rect foot = area.cut_bottom(PageRemarks::height(0.25f * area.height()));
   const Rect room{area.x0 + 20.0f, area.y0 + kRulerHeight, area.x1 - 20.0f, area.y1 - 6.0f};
   const bool fits = has_page && static_cast<float>(drawn->width_mm) * kMillimetre <= room.width() &&
                     static_cast<float>(drawn->height_mm) * kMillimetre <= room.height();
@@ -124,7 +126,7 @@ void draw_page(PanelContext& context, Rect area) {
          wanted_height = static_cast<double>(std::floor(room.height() * scale));
   if (real) {
     wanted_width = std::round(drawn->width_mm * static_cast<double>(kMillimetre * scale));
-    wanted_height = std::ceil(drawn->height_mm * static_cast<double>(kMillimetre * scale)) + 1.0;
+    wanted_height = kAnyHeight;  // the next page is as wide, and perhaps of another height
   }
   if (room.width() > 40.0f && room.height() > 40.0f &&
       (std::abs(wanted_width - wish.room_width) > 0.5 || std::abs(wanted_height - wish.room_height) > 0.5))

@@ -2,8 +2,10 @@
 #include "app/panels/chrome/figure_overlay.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,31 @@ CATCH_TEST_CASE("figure panel: what was chosen and what changes nothing stands u
   bench.frame();
   bench.frame();
   CATCH_CHECK(bench.shows("note 29 of many"));
+}
+
+CATCH_TEST_CASE("figure panel: what is said of a page asks for no other one") {
+  for (const Vec2 size : {Vec2{1440, 900}, Vec2{1024, 768}, Vec2{640, 480}}) {
+    FigureBench bench(size);
+    bench.frame();
+    bench.frame();
+    std::vector<std::string> asked = bench.taken();
+    CATCH_REQUIRE_FALSE(asked.empty());
+    // As the desk takes it.
+    std::istringstream words(asked.back());
+    std::string command;
+    FigureWish& wish = bench.state.figure;
+    CATCH_REQUIRE((words >> command >> wish.room_width >> wish.room_height && command == "figure.room"));
+    for (const std::size_t notes : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{20}}) {
+      auto drawn = std::make_shared<FigureDrawn>(*bench.state.figure.drawn);
+      drawn->notes.assign(notes, "--top changes nothing of rms");
+      bench.state.figure.drawn = drawn;
+      bench.frame();
+      bench.frame();
+      CATCH_INFO(size.x << " × " << size.y << ", notes: " << notes);
+      CATCH_CHECK(bench.taken().empty());
+      CATCH_CHECK(bench.wrong() == "");
+    }
+  }
 }
 
 CATCH_TEST_CASE("figure panel: every control is there at once at 1440 × 900 and 1024 × 768, whatever is taken over") {
