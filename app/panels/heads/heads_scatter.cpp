@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/head_points.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/key_hints.h"
 #include "app/plot/color_bar.h"
 #include "app/plot/plot_frame.h"
@@ -312,9 +314,8 @@ void draw_discs(const Scatter& scatter) {
           3.0f);
 }
 
-// Names of the selected head and of the outermost ones, with a line to the disc, where there is room.
-void draw_names(const Scatter& scatter, LabelSpace& space) {
-  const Theme& theme = scatter.context.theme();
+// Of the head under the pointer, the selected one and the outermost ones.
+std::vector<PointName> names_of_heads(const Scatter& scatter) {
   std::vector<std::size_t> wanted;
   const auto want = [&](std::size_t row) {
     if (std::isfinite(scatter.points[row].x) && std::ranges::find(wanted, row) == wanted.end()) wanted.push_back(row);
@@ -334,8 +335,20 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
   std::vector<PointName> names;
   for (const std::size_t row : wanted) {
     const HeadRef head = head_of_row(scatter.run, row);
-    names.push_back({row, head_text(head) + role_of(scatter.run, head), {Face::Sans, 11.0f, theme.text}});
+    names.push_back(
+        {row, head_text(head) + role_of(scatter.run, head), {Face::Sans, 11.0f, scatter.context.theme().text}});
   }
+  return names;
+}
+
+// With a line to the disc, where there is room.
+void draw_names(const Scatter& scatter, RunCache& memory, LabelSpace& space) {
+  const State& state = scatter.context.state;
+  const Theme& theme = scatter.context.theme();
+  const auto of = std::tuple(state.hover.head, state.view.selection.head, scatter.x.hash, scatter.y.hash, scatter.log_x,
+                             scatter.log_y, theme.text);
+  const std::vector<PointName>& names =
+      kept_for(memory.piece("scatter names"), of, [&] { return names_of_heads(scatter); });
   draw_point_names(scatter.context.painter(), theme, space, scatter.points, names, NamePlaces::Free);
 }
 
@@ -479,7 +492,7 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   if (const auto head = context.state.view.selection.head)
     if (const auto row = row_of(scatter.run, *head))
       if (std::isfinite(scatter.points[*row].x)) painter.ring(scatter.points[*row], 6.5f, theme.accent, 2.0f);
-  draw_names(scatter, space);
+  draw_names(scatter, memory, space);
   draw_plot_axes(painter, scatter.frame, theme);
   draw_margins(scatter, top, right);
   legend.x0 = std::max(legend.x0, scatter.frame.inner.x0 - 40.0f);

@@ -6,24 +6,18 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/figures/row_axis.h"
 #include "app/figures/row_curve.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/what_if/what_if_subject.h"
 #include "app/plot/series.h"
 
 namespace headroom {
-namespace {
-
-// Along the axis of the run before the change.
-RowCurve curve_of(const HeadSeries& series, bool by_position) {
-  return series.by_position == by_position ? series.relative : row_curve(series, series.rho, by_position);
-}
-
-}  // namespace
 
 void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, const WhatIfSubject& subject) {
   if (area.width() < 80.0f || area.height() < 50.0f) return;
@@ -50,19 +44,26 @@ void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, co
               "Rows of the layers measured first give way when memory is short.");
     return;
   }
-  const RowCurve first = curve_of(before, before.by_position),
-                 second = after ? curve_of(*after, before.by_position) : RowCurve();
+  const RowCurve& first = before.relative;
+  const RowCurve* second = after ? &after->relative : nullptr;
+  if (after && after->by_position != before.by_position)  // along the axis of the run before the change
+    second = &kept_for(context.ui.kept_value("rho after"),
+                       std::tuple(subject.after->data, subject.layer_after, subject.head.head),
+                       [&] { return row_curve(*after, after->rho, before.by_position); });
   const double most = std::max(2.0, *std::ranges::max_element(before.visible));
   double low = 0.6 / std::sqrt(most), high = 1.2;
-  for (const RowCurve* curve : {&first, &second})
-    for (const auto* values : {&curve->lower, &curve->upper, &curve->median})
+  const auto hold = [&low, &high](const RowCurve& curve) {
+    for (const auto* values : {&curve.lower, &curve.upper, &curve.median})
       for (const double value : *values)
         if (value > 0.0 && std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+  };
+  hold(first);
+  if (second) hold(*second);
   const Range range = nice_range(std::max(low, 1e-4), high, true);
   const AxisSpec x = row_axis(before), y = axis_spec(range.low, range.high, true);
   const Color after_color = subject.stale ? theme.accent.faded(0.45f) : theme.accent;
   std::vector<EndLabel> ends = {{first.last(), "before", theme.text2}};
-  if (after) ends.push_back({second.last(), "after", theme.accent});
+  if (second) ends.push_back({second->last(), "after", theme.accent});
   PlotRoom room;
   room.right = area.width() >= 200.0f ? end_label_room(ends, context.ui.measure()) : 4.0f;
   const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
@@ -81,7 +82,7 @@ void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, co
     draw_curve(painter, frame, curve.place, curve.median, color);
   };
   draw(first, theme.text3);
-  if (after) draw(second, after_color);
+  if (second) draw(*second, after_color);
   draw_curve_name(painter, frame, places, one, "1/√nᵢ", theme.text, space);
   draw_plot_axes(painter, frame, theme);
   if (room.right > 8.0f) draw_ends(painter, frame, ends);
