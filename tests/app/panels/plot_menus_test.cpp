@@ -1,4 +1,5 @@
-// A right click on any plot of the window leads to its figure, or says why there is none.
+// A right click into a panel offers its plot as a figure, for each panel in nine views of a run; one on a section of
+// the head panel exports that section as its own kind.
 #include <string>
 #include <string_view>
 #include <utility>
