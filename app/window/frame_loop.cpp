@@ -172,8 +172,11 @@ Result<PixelImage> FrameLoop::capture() {
 
 Result<PixelImage> FrameLoop::shown(bool anew) {
   State& s = *state_;
-  if (s.keeps && anew) (void)s.painter->render_changes(s.background, true);
-  return s.keeps ? s.read_back(true, s.width, s.height) : capture();
+  if (!s.keeps) return capture();
+  if (anew) (void)s.painter->render_changes(s.background, true);
+  Result<PixelImage> image = s.read_back(true, s.width, s.height);
+  s.window->swap_buffers();  // the same once more: the buffer that was read keeps its size until it is presented
+  return image;
 }
 
 bool FrameLoop::keeps_frames() const { return state_->keeps; }
