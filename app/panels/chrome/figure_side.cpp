@@ -163,7 +163,8 @@ bool draw_kind(PanelContext& context, const KindRow& row, bool with_brief) {
     context.ui.label_at(inside.x1, inside.centre_y(),
                         can ? line.brief : reason_text(context, line.missing, style, room), style, room,
                         Painter::Align::Right);
-  context.ui.tooltip(frame, can ? line.summary : line.missing);
+  // Of the chosen one the page says more, and is not to be covered by what was just clicked.
+  if (!chosen) context.ui.tooltip(frame, can ? line.summary : line.missing);
   if (hit.clicked) context.ui.run("figure " + line.name);
   return hit.hovered;
 }

@@ -80,6 +80,9 @@ Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std
 }
 
 void draw_overlay(PanelContext& context, Rect window) {
+  // What lies under the palette, which leads back to a figure.
+  if (context.state.overlay != Overlay::Palette)
+    context.ui.kept_number("under the palette") = static_cast<double>(context.state.overlay);
   switch (context.state.overlay) {
     case Overlay::None: break;
     case Overlay::Palette: draw_palette(context, window); break;

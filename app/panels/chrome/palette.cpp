@@ -98,7 +98,14 @@ void draw_palette(PanelContext& context, Rect window) {
       static_cast<std::size_t>(std::clamp(std::floor(room / kCommandRow), 1.0f, static_cast<float>(kMostRows)));
   const float height = kHead + kCommandRow * static_cast<float>(rows) + kFoot;
   const float top = std::min(97.0f, std::floor(0.11f * window.height()));
+  // An option of a figure is a command: the figure is there again when it has run, or none was chosen.
+  const bool over_figure = ui.kept_number("under the palette") == static_cast<double>(Overlay::Figure);
   const Rect box = begin_box(context, "palette", window, {640.0f, height}, top);
+  const auto close = [&] {
+    ui.run("overlay.close");
+    if (over_figure) ui.run("figure " + context.state.figure.kind);
+  };
+  if (over_figure && ui.key(Key::Escape) && ui.wants_text()) close();
   Rect rest = box;
   const Rect head = rest.cut_top(kHead);
   const Rect foot = rest.cut_bottom(std::min(kFoot, rest.height()));
@@ -163,7 +170,7 @@ void draw_palette(PanelContext& context, Rect window) {
     if (item.needs_text) {
       query = item.line + " ";
     } else if (item.disabled.empty()) {
-      ui.run("overlay.close");
+      close();
       ui.run(item.line);
     }
   } else if (complete) {

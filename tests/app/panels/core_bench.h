@@ -77,6 +77,10 @@ class CoreBench {
     input_.pressed[button] = input_.down[button] = false, input_.released[button] = true, input_.clicks = 0;
     frame();
   }
+  void type(const std::string& text) {
+    input_.text = text;
+    frame();
+  }
   [[nodiscard]] std::string fact(const char* name) {
     const std::string* found = core_.facts().find(name);
     return found ? *found : "no such fact";

@@ -179,6 +179,23 @@ CATCH_TEST_CASE("figure panel: its controls are commands") {
   CATCH_CHECK(bench.taken().back() == "figure.save");
 }
 
+CATCH_TEST_CASE("figure panel: a kind that was clicked does not cover its page with what it is") {
+  FigureBench bench;
+  bench.frame();
+  const auto rest_on = [&](const char* kind) {
+    bench.input.pointer = bench.place(kind), bench.input.pointer_inside = true;
+    bench.frame();
+    for (int i = 0; i < 2; ++i) bench.input.time += 1.0, bench.frame();
+    return bench.shows("log ρ of one head");
+  };
+  std::string& summary = bench.state.figure.kinds[6].summary;
+  CATCH_REQUIRE(bench.state.figure.kinds[6].name == "decomposition");
+  summary = "log ρ of one head and its terms";
+  CATCH_CHECK(rest_on("decomposition"));
+  bench.state.figure.kind = "decomposition";
+  CATCH_CHECK_FALSE(rest_on("decomposition"));
+}
+
 CATCH_TEST_CASE("figure panel: no text is cut or touches at any size, with a page, an error or nothing") {
   for (const Vec2 size : {Vec2{1920, 1080}, Vec2{1440, 900}, Vec2{1024, 768}, Vec2{800, 600}, Vec2{640, 480},
                           Vec2{480, 400}, Vec2{320, 240}})

@@ -207,4 +207,34 @@ CATCH_TEST_CASE("tiles that one panel wants do not take the place of another's",
   CATCH_CHECK(there == std::to_string(heads));
 }
 
+CATCH_TEST_CASE("The palette over a figure leads back to it, with and without a command", "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  bench.session().run("run");
+  bench.session().run("select L1.H0");
+  bench.session().run("figure rms");
+  bench.frame();
+  for (const char* line : {"figure.set width 120mm", "theme light", "settings", ""}) {
+    bench.key("Ctrl+P");
+    bench.frame();
+    CATCH_REQUIRE(bench.state().overlay == Overlay::Palette);
+    bench.type(line);
+    bench.key(*line ? "Enter" : "Esc");
+    bench.frame();
+    CATCH_INFO(line);
+    CATCH_CHECK(bench.state().overlay == (line == std::string("settings") ? Overlay::Settings : Overlay::Figure));
+    CATCH_CHECK(bench.state().figure.kind == "rms");
+    if (bench.state().overlay == Overlay::Settings) bench.session().run("figure rms");
+    bench.frame();
+  }
+  CATCH_CHECK(bench.state().figure.look("rms").options.width == "120mm");
+  // Over the panels it leads back to them.
+  bench.session().run("overlay.close");
+  bench.frame();
+  bench.key("Ctrl+P");
+  bench.frame();
+  bench.type("theme dark");
+  bench.key("Enter");
+  CATCH_CHECK(bench.state().overlay == Overlay::None);
+}
+
 }  // namespace headroom::test
