@@ -53,7 +53,7 @@ void draw_no_page(PanelContext& context, Rect area, const std::string& headline,
 class PageRemarks {
  public:
   PageRemarks(PanelContext& context, const FigureDrawn& drawn, float width) : context_(context), width_(width) {
-    const Theme& theme = context.theme();
+    const Theme& theme = dark_theme();  // as what is around the page
     const Color text = Color::hex(0xf0f1f3);
     if (drawn.warnings.empty()) add("nothing cut, outside or touching", theme.ok, text);
     for (const std::string& warning : drawn.warnings) add(warning, theme.warn, theme.warn);
@@ -68,7 +68,8 @@ class PageRemarks {
     Ui& ui = context_.ui;
     const Rect view{foot.x0, foot.y0 + 0.5f * kMargins, foot.x1, foot.y1 - 0.5f * kMargins};
     ui.push_clip(view);
-    float y = view.y0 - ui.scroll("remarks", view, height_, kLine);
+    const float free = std::max(0.0f, view.height() - height_);  // few lie at the lower edge
+    float y = view.y0 + free - ui.scroll("remarks", view, height_, kLine);
     for (const Remark& remark : remarks_) {
       if (y > view.y0 - 0.5f * kLine && y < view.y1 - 0.5f * kLine)
         context_.painter().disc({view.x0 + kIndent - 12.0f, y + 0.5f * kLine}, 4.0f, remark.dot);
@@ -213,15 +214,21 @@ void draw_foot(PanelContext& context, Rect foot, float margin) {
   const Rect cancel = Rect::sized(save.x0 - 90.0f, y - 13.0f, 82.0f, 26.0f);
   ui.button(cancel, "Cancel", "overlay.close");
   if (can && ui.key(Key::Enter, {.ctrl = true})) ui.run("figure.save");
-  std::string note;
-  if (!wish.has_file && wish.problem.empty())
-    note = !wish.writing.empty() ? "This run has no file yet; it is being written."
-           : wish.run            ? "This run has no file yet: it is saved beside the figure, so that the command works."
-                                 : "This run has no file: the figure will name one that nobody has.";
+  std::string note, brief;
+  if (!wish.has_file && wish.problem.empty()) {
+    note = "This run has no file: the figure will name one that nobody has.", brief = "The run has no file.";
+    if (wish.run)
+      note = "This run has no file yet: it is saved beside the figure, so that the command works.",
+      brief = "The run is saved beside it.";
+    if (!wish.writing.empty())
+      note = "This run has no file yet; it is being written.", brief = "The run is being written.";
+  }
   if (!note.empty()) {
-    const float x = foot.x0 + margin;
+    const float x = foot.x0 + margin, room = cancel.x0 - x - 34.0f;
     ui.icon(Icon::Warning, {x + 7.0f, y}, 13.0f, theme.warn);
-    ui.label_at(x + 22.0f, y, note, theme.body(theme.warn), cancel.x0 - x - 34.0f);
+    const TextStyle style = theme.body(theme.warn);
+    if (ui.width(note, style) > room) std::swap(note, brief);
+    ui.label_at(x + 22.0f, y, note, style, room);
   }
 }
 
