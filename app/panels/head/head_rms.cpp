@@ -226,6 +226,7 @@ void draw_end_lines(RmsPlot& plot) {
     // Two names in one line are not read as one.
     const Rect apart{place->x0 - kBetweenNames, place->y0, place->x1 + kBetweenNames, place->y1};
     names.block(apart), clear.block(apart);
+    painter.fill_rect(place->inset(-1.0f, 1.0f), plot.view.context.theme().panel.faded(0.8f), 2.0f);  // above points
     painter.text_at(place->x0, place->centre_y(), one.end->name, {Face::Sans, 11.0f, plot.color(*one.interval)});
   }
 }
