@@ -101,11 +101,10 @@ void draw_palette(PanelContext& context, Rect window) {
   // An option of a figure is a command: the figure is there again when it has run, or none was chosen.
   const bool over_figure = ui.kept_number("under the palette") == static_cast<double>(Overlay::Figure);
   const Rect box = begin_box(context, "palette", window, {640.0f, height}, top);
-  const auto close = [&] {
-    ui.run("overlay.close");
+  const auto lead_back = [&] {
     if (over_figure) ui.run("figure " + context.state.figure.kind);
   };
-  if (over_figure && ui.key(Key::Escape) && ui.wants_text()) close();
+  if (ui.key(Key::Escape) && ui.wants_text()) lead_back();  // the box closes itself
   Rect rest = box;
   const Rect head = rest.cut_top(kHead);
   const Rect foot = rest.cut_bottom(std::min(kFoot, rest.height()));
@@ -170,7 +169,8 @@ void draw_palette(PanelContext& context, Rect window) {
     if (item.needs_text) {
       query = item.line + " ";
     } else if (item.disabled.empty()) {
-      close();
+      ui.run("overlay.close");
+      lead_back();
       ui.run(item.line);
     }
   } else if (complete) {

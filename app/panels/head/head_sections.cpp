@@ -48,8 +48,11 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
     sections.push_back(std::move(section));
   };
 
-  add("numbers", view.pair() && view.narrow ? "Numbers" : "In numbers", view.pair() ? "" : company,
-      kNumberRow * static_cast<float>(head_numbers(view).size()), 0.0f, draw_numbers, view.pair() ? 180.0f : 0.0f);
+  add("numbers", "In numbers", view.pair() ? "" : company, kNumberRow * static_cast<float>(head_numbers(view).size()),
+      0.0f, draw_numbers,
+      !view.pair()  ? 0.0f
+      : view.narrow ? 132.0f
+                    : 180.0f);
   const std::string over = " " + over_rows(series, view.narrow);
   std::string title = (rms == "raw" ? "Context RMS" : rms == "weights" ? "‖w‖₂" : "Context RMS ρ") + over;
   if (rms == "relative" && view.program.post_norm)

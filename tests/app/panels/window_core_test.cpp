@@ -227,6 +227,7 @@ CATCH_TEST_CASE("The palette over a figure leads back to it, with and without a 
     bench.frame();
   }
   CATCH_CHECK(bench.state().figure.look("rms").options.width == "120mm");
+  CATCH_CHECK(bench.state().unseen_warnings == 0);
   // Over the panels it leads back to them.
   bench.session().run("overlay.close");
   bench.frame();
