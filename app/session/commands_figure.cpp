@@ -163,7 +163,9 @@ void add_figure_commands(CommandTable& table) {
   table.add({"figure.copy", "command|caption", "Figure: copy the command or the caption", "Export",
              [](const State& state, const Arguments& a) -> std::string {
                if (std::string reason = needs_figure(state); !reason.empty()) return reason;
-               return a.is(0, "caption") && !state.figure.drawn ? "nothing is drawn yet" : "";
+               const bool there =
+                   a.is(0, "caption") ? state.figure.drawn != nullptr : !figure_command_line(state).empty();
+               return there ? "" : "nothing is drawn yet";
              },
              [](Session& s, const Arguments& a) {
                const FigureWish& wish = s.state().figure;

@@ -383,6 +383,8 @@ CATCH_TEST_CASE("figure: what cannot be drawn says why, and a place leads back t
   bench.run("figure importance");
   CATCH_CHECK(bench.state().figure.problem.starts_with("needs a file of headroom ablate: open one"));
   CATCH_CHECK((bench.state().figure.writing.empty() && bench.state().figure.drawn == nullptr));
+  for (const char* what : {"figure.copy command", "figure.copy caption"})
+    CATCH_CHECK(bench.refusal(what).find("nothing is drawn yet") != std::string::npos);
   CATCH_CHECK(bench.refusal("figure.set width 3 parsecs").find("width") != std::string::npos);
   bench.run("figure sinks");
   CATCH_CHECK_FALSE(bench.state().figure.drawn->error.has_value());
