@@ -15,7 +15,8 @@ std::string_view renderer_name() {
 }
 
 bool has_any(std::string_view name, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [name](std::string_view part) { return name.find(part) != name.npos; });
+  return std::ranges::any_of(parts,
+                             [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 bool draws_on_cpu(std::string_view name) { return has_any(name, {"llvmpipe", "softpipe", "SWR", "SwiftShader"}); }

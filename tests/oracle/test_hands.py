@@ -392,10 +392,8 @@ def test_a_figure_goes_from_the_screen_into_a_file(sits, command, tmp_path):
     person.resizes(1440, 900)
     person.keys("ctrl+shift+e")
     person.clicks(86, 112)
-    person.commands("figure.set top 5")
-    person.keys("ctrl+shift+e")
-    person.clicks(86, 112)
+    person.commands("figure.set top 5")  # the palette leads back to the panel
     person.settle()
     facts = person.leaves()
     assert (facts["figure.kind"], facts["figure.width_mm"], facts["figure.format"]) == ("rms", "120", ".svg"), facts
-    assert facts["figure.notes"] == "--top changes nothing of rms" and facts["figure.side_scrolls"] == "0", facts
+    assert "--top changes nothing of rms" in facts["figure.notes"].splitlines() and facts["figure.side_scrolls"] == "0", facts
