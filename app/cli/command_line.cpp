@@ -26,6 +26,7 @@
 #include "app/cli/families_command.h"
 #include "app/cli/figure_command.h"
 #include "app/cli/inspect_command.h"
+#include "app/cli/option_checks.h"
 #include "app/cli/quantities_command.h"
 #include "app/cli/report_command.h"
 #include "app/cli/reproduce_command.h"
@@ -61,15 +62,6 @@ std::string not_a_positive_size(const std::string& text) {
   double value = 0.0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value > 0.0 && not_a_size(text).empty() ? "" : "expected a number above 0, found " + text;
-}
-
-// CLI11's own conversion makes 2⁶⁴ − 1 of −1.
-std::string not_a_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seed);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()
-             ? ""
-             : "expected a whole number from 0, found " + text;
 }
 
 std::string not_a_list(const std::string& text) {
@@ -322,7 +314,8 @@ void add_train(CLI::App& app, TrainArguments& arguments) {
       ->required()
       ->check(nothing);
   command->add_option("--variant", arguments.variants, "train only these variants");
-  command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)")->check(not_a_seed);
+  command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)")
+      ->check(not_a_whole_number);
   command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")
       ->check(CLI::PositiveNumber);
   command->add_option("--device", arguments.device, "cpu, cuda or cuda:N")->type_name("DEVICE:{cpu,cuda}");
@@ -350,7 +343,7 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
       ->check(nothing);
   command->add_option("--claim", arguments.claims, "only these, 1 to 9")->check(CLI::Range(1, 9));
   command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")
-      ->check(not_a_seed);
+      ->check(not_a_whole_number);
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
   command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")
       ->type_name(kPathValue)

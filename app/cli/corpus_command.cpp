@@ -24,6 +24,7 @@
 #include "core/corpus/corpus_run.h"
 #include "core/corpus/merge.h"
 #include "core/corpus/plan_file.h"
+#include "core/io/target_check.h"
 #include "core/run/analysis_memory.h"
 #include "core/text/prompt_ids.h"
 
@@ -54,6 +55,12 @@ Result<CorpusPlan> make_plan(const CorpusArguments& arguments, const OpenedModel
   if (!arguments.plan.empty()) {
     HEADROOM_TRY(CorpusPlan plan, read_plan_file(arguments.plan));
     HEADROOM_TRY_VOID(check_files(plan));
+    const PlanModel own = plan_model(model);
+    HEADROOM_TRY_VOID(check_ids(plan, own.vocab_size, arguments.plan));
+    if (plan.tokenizer_sha256 != "none")
+      if (const std::string hash = own.tokenizer_sha256(); hash != plan.tokenizer_sha256)
+        plan.warnings.push_back("warning: the plan's tokens are of another tokenizer than the model's: SHA-256 " +
+                                plan.tokenizer_sha256 + ", the model's is " + hash);
     return plan;
   }
   if (arguments.data.empty() || arguments.length == 0) {
@@ -78,15 +85,26 @@ std::vector<std::filesystem::path> inputs_of(const CorpusArguments& arguments, c
   return inputs;
 }
 
-Result<void> take_shard(const std::string& text, CorpusRequest& request) {
-  if (text.empty()) return {};
+// What can be said of the target before documents are read; of one that is there, a run may find that it is finished.
+Result<void> check_output(const CorpusArguments& arguments, const OpenedModel& model) {
+  std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
+  inputs.insert(inputs.end(), arguments.data.begin(), arguments.data.end());
+  if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
+  const bool may_be_there = !arguments.plan_only || arguments.run.force;
+  HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
+               check_target(arguments.run.output, may_be_there, inputs));
+  return {};
+}
+
+struct ShardChoice {
+  std::int64_t index = 0, count = 1;
+};
+Result<ShardChoice> shard_choice(const std::string& text) {
+  if (text.empty()) return ShardChoice();
   const std::size_t slash = std::min(text.find('/'), text.size());
   const auto index = parse_index(std::string_view(text).substr(0, slash));
   const auto count = slash < text.size() ? parse_index(std::string_view(text).substr(slash + 1)) : std::nullopt;
-  if (index && count && *count > 0 && *index < *count && *count <= 1'000'000) {
-    request.shard_index = *index, request.shard_count = *count;
-    return {};
-  }
+  if (index && count && *count > 0 && *index < *count && *count <= 1'000'000) return ShardChoice{*index, *count};
   Error error(ErrorCode::InvalidArgument, "a shard is one of several");
   return error.at_tensor("--shard").wanted("I/N with I from 0 to N − 1, e.g. 3/8", text);
 }
@@ -139,46 +157,49 @@ std::string interval_text(const StatisticValues& values) {
   return text;
 }
 
-std::string corpus_text(const CorpusRequest& request, const CorpusOutcome& outcome) {
+std::string corpus_text(const CorpusRequest& request, const RunNotes& notes, const CorpusOutcome& outcome) {
   const std::string output = escape_for_terminal(request.run.output.string());
   if (outcome.nothing_to_do) return output + " holds this corpus already: nothing to do\n";
   std::string text = plan_text(*request.plan);
   if (outcome.resumed > 0)
     text += format("%lld sequences had been run before\n", static_cast<long long>(outcome.resumed));
   text += format("%lld sequences of %lld documents; %s on %s, backend %s, %s, peak memory %.2f GB\n",
-                 static_cast<long long>(outcome.sequences), static_cast<long long>(outcome.documents),
+                 static_cast<long long>(outcome.sequences), static_cast<long long>(outcome.summary.documents),
                  dtype_name(request.run.dtype), request.run.device.c_str(), outcome.attention.backend.c_str(),
                  duration_text(outcome.seconds).c_str(), static_cast<double>(peak_rss_bytes()) / 1e9);
+  if (!notes.device.empty()) text += "device " + escape_for_terminal(notes.device) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
-  if (of(outcome.next_token_loss, Statistic::Count) > 0.0)
-    text += "next-token loss   " + interval_text(outcome.next_token_loss) + " nats\n";
+  if (of(outcome.summary.next_token_loss, Statistic::Count) > 0.0)
+    text += "next-token loss   " + interval_text(outcome.summary.next_token_loss) + " nats\n";
   for (std::size_t e = 0; e < request.epsilons.size(); ++e)
-    text += format("sinks above %-5g ", request.epsilons[e]) + interval_text(outcome.sink_rate[3 * e]) +
+    text += format("sinks above %-5g ", request.epsilons[e]) + interval_text(outcome.summary.sink_rate[3 * e]) +
             " of the heads (first map)\n";
-  text += outcome.documents < 2 ? "one document: no interval\n" : "± is a standard error with documents as clusters\n";
+  text += outcome.summary.documents < 2 ? "one document: no interval\n"
+                                        : "± is a standard error with documents as clusters\n";
   return text + format("Wrote %s.\n", output.c_str());
 }
 
-nlohmann::json corpus_json(const CorpusRequest& request, const CorpusOutcome& outcome) {
+nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, const CorpusOutcome& outcome) {
   nlohmann::json result = {{"path", request.run.output.string()},
                            {"nothing_to_do", outcome.nothing_to_do},
                            {"plan", plan_json(*request.plan)},
                            {"sequences", outcome.sequences}};
   if (outcome.nothing_to_do) return result;
-  result["documents"] = outcome.documents;
+  result["documents"] = outcome.summary.documents;
   result["resumed"] = outcome.resumed;
   result["non_finite"] = outcome.non_finite;
-  result["next_token_loss"] = statistics_json(outcome.next_token_loss);
+  result["next_token_loss"] = statistics_json(outcome.summary.next_token_loss);
   result["epsilon"] = request.epsilons;
   nlohmann::json rates = nlohmann::json::array();
   for (std::size_t e = 0; e < request.epsilons.size(); ++e)
-    rates.push_back({{"first", statistics_json(outcome.sink_rate[3 * e])},
-                     {"second", statistics_json(outcome.sink_rate[3 * e + 1])},
-                     {"net", statistics_json(outcome.sink_rate[3 * e + 2])}});
+    rates.push_back({{"first", statistics_json(outcome.summary.sink_rate[3 * e])},
+                     {"second", statistics_json(outcome.summary.sink_rate[3 * e + 1])},
+                     {"net", statistics_json(outcome.summary.sink_rate[3 * e + 2])}});
   result["sink_rate"] = std::move(rates);
   result["notes"] = outcome.notes;
   result["backend"] = outcome.attention.backend;
   result["device"] = request.run.device;
+  result["device_note"] = notes.device;
   result["dtype"] = dtype_name(request.run.dtype);
   result["seconds"] = outcome.seconds;
   result["size_bytes"] = outcome.size_bytes;
@@ -213,9 +234,9 @@ int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, 
 Result<void> check_kept(const CorpusArguments& arguments, double bytes) {
   if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
   if (arguments.keep != "all" || bytes <= kMostKeptBytes) return {};
-  Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than 4 GiB");
+  Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than without being asked for");
   return error.at_tensor("--keep")
-      .wanted("at most 4 GiB", size_text(bytes))
+      .wanted("at most " + size_text(kMostKeptBytes), size_text(bytes))
       .advise("--keep core keeps a tenth; name the quantities to keep them whatever their size");
 }
 
@@ -225,8 +246,11 @@ int run_corpus_command(const CorpusArguments& given) {
   CorpusArguments arguments = given;
   const bool json = arguments.run.json;
   if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
+  const auto shard = shard_choice(arguments.shard);
+  if (!shard) return report_error(shard.error(), json);
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
+  if (const auto checked = check_output(arguments, *model); !checked) return report_error(checked.error(), json);
   ProgressLine progress;
   const GracefulStop graceful;
   auto plan = make_plan(arguments, *model, progress);
@@ -255,7 +279,7 @@ int run_corpus_command(const CorpusArguments& given) {
   request.bootstrap_seed = arguments.bootstrap_seed;
   request.with_ids = !arguments.no_ids;
   request.batch_tokens = arguments.batch_tokens;
-  if (const auto taken = take_shard(arguments.shard, request); !taken) return report_error(taken.error(), json);
+  request.shard_index = shard->index, request.shard_count = shard->count;
   const auto size = corpus_size(request);
   if (!size) return report_error(size.error(), json);
   if (const auto kept = check_kept(arguments, size->kept_bytes); !kept) return report_error(kept.error(), json);
@@ -281,12 +305,12 @@ int run_corpus_command(const CorpusArguments& given) {
     return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
   if (json)
-    print_json(corpus_json(request, *outcome));
+    print_json(corpus_json(request, notes, *outcome));
   else
-    std::fputs(corpus_text(request, *outcome).c_str(), stdout);
-  for (const std::string& violation : outcome->self_check.violations)
+    std::fputs(corpus_text(request, notes, *outcome).c_str(), stdout);
+  for (const std::string& violation : outcome->violations)
     std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
-  if (!outcome->self_check.violations.empty()) return kInternalBug;
+  if (!outcome->violations.empty()) return kInternalBug;
   if (outcome->non_finite == 0) return 0;
   std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
                static_cast<long long>(outcome->non_finite));
@@ -298,6 +322,7 @@ int run_merge(const MergeArguments& arguments) {
   request.parts = arguments.parts;
   request.output = arguments.output;
   request.force = arguments.force;
+  request.partial = arguments.partial;
   request.command_line = arguments.command_line;
   const GracefulStop graceful;
   auto outcome = merge_corpus(request, [] { return signal_received(); });
@@ -310,12 +335,16 @@ int run_merge(const MergeArguments& arguments) {
     print_json({{"path", request.output.string()},
                 {"parts", outcome->parts},
                 {"sequences", outcome->sequences},
+                {"missing", outcome->missing},
                 {"notes", outcome->notes},
                 {"size_bytes", outcome->size_bytes}});
   else
     std::printf("%lld sequences of %lld parts. Wrote %s.\n", static_cast<long long>(outcome->sequences),
                 static_cast<long long>(outcome->parts), escape_for_terminal(request.output.string()).c_str());
-  return 0;
+  if (outcome->missing.empty()) return 0;
+  std::fprintf(stderr, "warning: the sequences %s are missing\n", outcome->missing.c_str());
+  if (!outcome->advice.empty()) std::fprintf(stderr, "hint: %s\n", outcome->advice.c_str());
+  return kPartialResult;
 }
 
 }  // namespace headroom

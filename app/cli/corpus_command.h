@@ -34,7 +34,7 @@ struct CorpusArguments {
 struct MergeArguments {
   std::vector<std::filesystem::path> parts;
   std::filesystem::path output;
-  bool force = false, json = false;
+  bool force = false, partial = false, json = false;
   std::string command_line;
 };
 

@@ -1,31 +1,18 @@
 // The command line of `headroom corpus` and `headroom merge`.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
-#include <string>
-#include <system_error>
 
 #include "app/cli/command_words.h"
 #include "app/cli/corpus_command.h"
+#include "app/cli/option_checks.h"
 
 namespace headroom {
-namespace {
-
-// CLI11's own conversion makes 2⁶⁴ − 1 of −1.
-std::string not_a_whole_number(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()
-             ? ""
-             : "expected a whole number from 0, found " + text;
-}
-
-}  // namespace
 
 void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   CLI::Option* plan =
-      command.add_option("--plan", arguments.plan, "plan that --plan-only has written; it says all of the below")
+      command
+          .add_option("--plan", arguments.plan, "plan that --plan-only has written: documents, length and selection")
           ->type_name(kFileValue);
   const auto planned = [&](CLI::Option* option) { return option->excludes(plan); };
   planned(
@@ -44,7 +31,7 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   planned(command.add_option("--document-end", arguments.document_end, "id that ends a document of a file of ids"))
       ->check(CLI::Range(0, 2147483647));
   planned(command.add_option("--stride", arguments.stride,
-                             "tokens from one piece of a document to the next (default: its length)"))
+                             "tokens from one piece of a document to the next (default: as many as a piece has)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
   planned(command.add_option("--bos", arguments.bos,
                              "whether a BOS stands before each sequence; auto: of text, as the tokenizer does"))
@@ -69,7 +56,7 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
       .add_option("--keep", arguments.keep,
                   "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max")
       ->excludes(only);
-  command.add_option("--epsilon", arguments.epsilons, "shares of attention from which a head is a sink")
+  command.add_option("--epsilon", arguments.epsilons, "shares of attention above which a head is a sink")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0))
       ->excludes(only);
@@ -91,6 +78,8 @@ void add_merge(CLI::App& app, MergeArguments& arguments) {
       ->type_name(kFileValue)
       ->required();
   command->add_option("-o,--output", arguments.output, "file to write (HDF5)")->type_name(kFileValue)->required();
+  command->add_flag("--partial", arguments.partial,
+                    "write what is there where parts are missing, and say so in the file");
   command->add_flag("--force", arguments.force, "replace an existing file");
   command->add_flag("--json", arguments.json, "machine-readable output");
 }

@@ -344,11 +344,11 @@ void print_circuits(const std::filesystem::path& path, std::uint64_t size, const
 constexpr std::array kPlanFacts = {
     "model_id", "sequences", "length", "documents",   "documents_used", "plan_sha256",     "ids_sha256",
     "data",     "order",     "bos",    "created_utc", "source",         "tokenizer_sha256"};
-constexpr std::array kCorpusFacts = {"model_id",      "sequences",   "sequences_all",    "shard_index",
-                                     "shard_count",   "length",      "documents",        "documents_used",
-                                     "keep",          "plan_sha256", "ids_sha256",       "data",
-                                     "created_utc",   "source",      "command_line",     "model_type",
-                                     "dtype_compute", "backend",     "checkpoint_sha256"};
+constexpr std::array kCorpusFacts = {"model_id",       "sequences",     "sequences_all", "sequences_missing",
+                                     "shard_index",    "shard_count",   "length",        "documents",
+                                     "documents_used", "keep",          "plan_sha256",   "ids_sha256",
+                                     "data",           "created_utc",   "source",        "command_line",
+                                     "model_type",     "dtype_compute", "backend",       "checkpoint_sha256"};
 
 Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
@@ -361,6 +361,8 @@ Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size,
                               " of " + text("documents") + " documents");
   if (const std::string shards = text("shard_count"); !shards.empty())
     print_fact("part", text("shard_index") + " of " + shards);
+  if (const std::string missing = text("sequences_missing"); !missing.empty())
+    print_fact("missing", "the sequences " + missing + " of " + text("sequences_all"));
   if (ran) {
     HEADROOM_TRY(const std::vector<double> loss, file.read("next_token_loss"));
     HEADROOM_TRY(const std::vector<double> rate, file.read("sink_rate"));

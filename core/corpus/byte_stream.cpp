@@ -24,10 +24,23 @@ struct FreeZstd {
   void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
 };
 
-Packing packing_of(std::span<const std::byte> head) {
+constexpr std::size_t kGzipHead = 10;
+
+// Whether what follows the magic number of gzip is its header: the one method there is, no flag that has no meaning,
+// one of the three values for effort, an operating system (RFC 1952). Token ids may begin with the magic number.
+bool is_gzip_header(std::span<const std::byte> head) {
+  if (head.size() < kGzipHead) return false;
+  const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
+  constexpr unsigned kDeflate = 8, kReservedFlags = 0xE0, kLastSystem = 13, kUnknownSystem = 255;
+  return byte(2) == kDeflate && (byte(3) & kReservedFlags) == 0 && (byte(8) == 0 || byte(8) == 2 || byte(8) == 4) &&
+         (byte(9) <= kLastSystem || byte(9) == kUnknownSystem);
+}
+
+Packing packing_of(std::span<const std::byte> head, bool may_be_ids) {
   constexpr std::array<unsigned char, 2> gzip = {0x1F, 0x8B};
   constexpr std::array<unsigned char, 4> zstd = {0x28, 0xB5, 0x2F, 0xFD};
-  if (head.size() >= gzip.size() && std::memcmp(head.data(), gzip.data(), gzip.size()) == 0) return Packing::Gzip;
+  if (head.size() >= gzip.size() && std::memcmp(head.data(), gzip.data(), gzip.size()) == 0)
+    return may_be_ids && !is_gzip_header(head) ? Packing::None : Packing::Gzip;
   if (head.size() >= zstd.size() && std::memcmp(head.data(), zstd.data(), zstd.size()) == 0) return Packing::Zstd;
   return Packing::None;
 }
@@ -151,11 +164,11 @@ struct ByteStream::State {
 
 Result<std::unique_ptr<ByteStream>> ByteStream::open(const std::filesystem::path& path) {
   HEADROOM_TRY(InputFile file, InputFile::open(path));
-  std::array<std::byte, 4> head{};
+  std::array<std::byte, kGzipHead> head{};
   const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), file.size_bytes()));
   HEADROOM_TRY_VOID(file.read_at(0, std::span(head).first(size)));
   auto state = std::make_unique<State>(std::move(file));
-  state->packing = packing_of(std::span(head).first(size));
+  state->packing = packing_of(std::span(head).first(size), path.extension() == ".bin");
   return std::unique_ptr<ByteStream>(new ByteStream(std::move(state)));
 }
 
@@ -165,7 +178,6 @@ ByteStream::~ByteStream() = default;
 Packing ByteStream::packing() const { return state_->packing; }
 const std::filesystem::path& ByteStream::path() const { return state_->file.path(); }
 std::uint64_t ByteStream::file_bytes() const { return state_->file.size_bytes(); }
-std::int64_t ByteStream::modified_ns() const { return state_->file.modified_ns(); }
 std::uint64_t ByteStream::offset() const { return state_->given; }
 
 Result<std::size_t> ByteStream::read(std::span<std::byte> out) { return state_->read(out); }

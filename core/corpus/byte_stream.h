@@ -29,7 +29,6 @@ class ByteStream {
   [[nodiscard]] Packing packing() const;
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] std::uint64_t file_bytes() const;  // on disk
-  [[nodiscard]] std::int64_t modified_ns() const;  // of the file, at open()
   [[nodiscard]] std::uint64_t offset() const;      // of the byte that read() gives next, unpacked
 
   // Fills `out` as far as the file goes: fewer bytes, or none, at its end. Corrupt with the offset on disk where what

@@ -52,7 +52,7 @@ class CorpusWriter {
     for (const PlannedSequence& sequence : sequences()) documents_.push_back(sequence.document);
   }
 
-  Result<void> write() {
+  Result<CorpusSummary> write() {
     HEADROOM_TRY_VOID(define_all_axes());
     HEADROOM_TRY_VOID(define_plan(writer_, *content_.plan, content_.range, content_.with_ids));
     HEADROOM_TRY_VOID(define_root());
@@ -63,10 +63,10 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(write_attributes());
     HEADROOM_TRY_VOID(write_plan_parts(writer_, *content_.plan, content_.range, content_.with_ids));
     HEADROOM_TRY_VOID(write_fixed());
-    HEADROOM_TRY_VOID(write_sequences());
-    HEADROOM_TRY_VOID(write_statistics());
+    HEADROOM_TRY(CorpusSummary summary, write_sequences());
     HEADROOM_TRY_VOID(write_bins());
-    return write_shards();
+    HEADROOM_TRY_VOID(write_shards());
+    return summary;
   }
 
  private:
@@ -237,7 +237,8 @@ class CorpusWriter {
         {"resamples", SequenceStatistics::kResamples},
         {"min_row", layout_.shape().min_row},
         {"lse_includes_sink", std::int64_t{1}},
-        {"sequences_all", std::ssize(content_.plan->sequences)},
+        {"sequences_all",
+         content_.plan->sequences_all > 0 ? content_.plan->sequences_all : std::ssize(content_.plan->sequences)},
     };
     for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer_.set_attribute("", name, value));
     if (content_.shard_count == 1) return {};
@@ -264,7 +265,8 @@ class CorpusWriter {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, content_.range.count);
   }
 
-  Result<void> write_sequences() {
+  // Statistics of a dataset at once behind its values, which are then still at hand.
+  Result<CorpusSummary> write_sequences() {
     const std::int64_t all = content_.range.count;
     const std::int64_t start[] = {0}, count[] = {all};
     HEADROOM_TRY_VOID(writer_.write("sequences/next_token_loss", start, count, content_.losses));
@@ -272,17 +274,32 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(writer_.write("sequences/sink_rate", origin(rates), rates, content_.rates));
     const std::vector<double> non_finite(content_.non_finite_layers.begin(), content_.non_finite_layers.end());
     HEADROOM_TRY_VOID(writer_.write("sequences/non_finite_layer", start, count, non_finite));
-    for (const CorpusDataset& dataset : layout_.floats())
+    const SequenceStatistics statistics(documents_, content_.bootstrap_seed);
+    CorpusSummary summary;
+    summary.documents = statistics.documents();
+    summary.next_token_loss = statistics.compute(content_.losses, 1).front();
+    summary.sink_rate = statistics.compute(content_.rates, layout_.rates());
+    HEADROOM_TRY_VOID(write_results("next_token_loss", {}, std::span(&summary.next_token_loss, 1)));
+    HEADROOM_TRY_VOID(write_results("sink_rate", {std::ssize(layout_.epsilons()), 3}, summary.sink_rate));
+    for (const CorpusDataset& dataset : layout_.floats()) {
       if (dataset.kept && dataset.quantity != nullptr)
         HEADROOM_TRY_VOID(write_kept<float>(dataset, [&](std::int64_t sequence, std::span<float> out) {
           return content_.values->floats(sequence, dataset.first, out);
         }));
+      std::vector<StatisticValues> results;
+      if (dataset.kept) {
+        HEADROOM_TRY(results, kept_statistics(statistics, dataset));
+      } else {
+        results = summed_statistics(dataset);
+      }
+      HEADROOM_TRY_VOID(write_results(dataset.name, dataset.extents, results));
+    }
     for (const CorpusDataset& dataset : layout_.integers())
       if (dataset.kept)
         HEADROOM_TRY_VOID(write_kept<std::int32_t>(dataset, [&](std::int64_t sequence, std::span<std::int32_t> out) {
           return content_.values->integers(sequence, dataset.first, out);
         }));
-    return {};
+    return summary;
   }
 
   template <typename T, typename Read>
@@ -308,30 +325,13 @@ class CorpusWriter {
 
   // Results [columns] as [statistics, columns].
   Result<void> write_results(const std::string& path, const Extents& extents,
-                             const std::vector<StatisticValues>& results) {
+                             std::span<const StatisticValues> results) {
     std::vector<double> values;
     values.reserve(kStatistics * results.size());
     for (std::size_t i = 0; i < kStatistics; ++i)
       for (const StatisticValues& result : results) values.push_back(result[i]);
     const Extents count = behind(static_cast<std::int64_t>(kStatistics), extents);
     return writer_.write(path, origin(count), count, values);
-  }
-
-  Result<void> write_statistics() {
-    const SequenceStatistics statistics(documents_, content_.bootstrap_seed);
-    HEADROOM_TRY_VOID(write_results("next_token_loss", {}, statistics.compute(content_.losses, 1)));
-    HEADROOM_TRY_VOID(write_results("sink_rate", {std::ssize(layout_.epsilons()), 3},
-                                    statistics.compute(content_.rates, layout_.rates())));
-    for (const CorpusDataset& dataset : layout_.floats()) {
-      std::vector<StatisticValues> results;
-      if (dataset.kept) {
-        HEADROOM_TRY(results, kept_statistics(statistics, dataset));
-      } else {
-        results = summed_statistics(dataset);
-      }
-      HEADROOM_TRY_VOID(write_results(dataset.name, dataset.extents, results));
-    }
-    return {};
   }
 
   // As many columns at once as fit into memory with all sequences.
@@ -474,7 +474,8 @@ class CorpusWriter {
 
 }  // namespace
 
-Result<void> write_corpus(RunFileWriter& writer, const CorpusContent& content, const std::function<bool()>& stop) {
+Result<CorpusSummary> write_corpus(RunFileWriter& writer, const CorpusContent& content,
+                                   const std::function<bool()>& stop) {
   return CorpusWriter(writer, content, stop).write();
 }
 

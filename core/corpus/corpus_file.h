@@ -13,6 +13,7 @@
 #include "core/corpus/corpus_layout.h"
 #include "core/corpus/corpus_totals.h"
 #include "core/corpus/plan.h"
+#include "core/corpus/statistics.h"
 #include "core/io/run_file_writer.h"
 
 namespace headroom {
@@ -54,9 +55,15 @@ struct CorpusContent {
   std::size_t memory_bytes = std::size_t{64} << 20;  // for values of all sequences at once
 };
 
+struct CorpusSummary {
+  std::int64_t documents = 0;
+  StatisticValues next_token_loss{};
+  std::vector<StatisticValues> sink_rate;  // by epsilon and map
+};
+
 // Everything but the provenance and the commit. Cancelled by `stop`.
-[[nodiscard]] Result<void> write_corpus(RunFileWriter& writer, const CorpusContent& content,
-                                        const std::function<bool()>& stop);
+[[nodiscard]] Result<CorpusSummary> write_corpus(RunFileWriter& writer, const CorpusContent& content,
+                                                 const std::function<bool()>& stop);
 
 // The words of an ExactMoments along an axis of /exact.
 inline constexpr const char* kExactAxis = "word";

@@ -39,16 +39,6 @@ class LogValues final : public SequenceValues {
   const ProgressLog& log_;
 };
 
-void add_check(SelfCheck& all, const SelfCheck& some) {
-  constexpr std::size_t kMostSentences = 5;
-  all.rows += some.rows;
-  all.rows_not_finite += some.rows_not_finite;
-  all.worst_row_sum = std::max(all.worst_row_sum, some.worst_row_sum);
-  all.worst_bound = std::max(all.worst_bound, some.worst_bound);
-  for (const std::string& sentence : some.violations)
-    if (all.violations.size() < kMostSentences) all.violations.push_back(sentence);
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -59,7 +49,7 @@ Result<std::string> settings_of(const CorpusRequest& request, const RunPlan& pla
                                 const kernels::StopRequested& stop) {
   HEADROOM_TRY(const std::string hashes, checkpoint_hashes(*request.run.model->checkpoint, stop));
   return nlohmann::json{{"plan_sha256", request.plan->plan_sha256},
-                        {"checkpoint_sha256", hashes},
+                        {"checkpoint_sha256", stored_text(hashes)},
                         {"what_ifs", overrides_text(request.run.what_ifs)},
                         {"layers", plan.shape.layers},
                         {"heads", plan.shape.heads},
@@ -71,6 +61,15 @@ Result<std::string> settings_of(const CorpusRequest& request, const RunPlan& pla
                         {"ids", request.with_ids},
                         {"program", request.run.program}}
       .dump();
+}
+
+// What the records of a log are of: the settings, and what may change last bits, or be another part of the same corpus.
+std::string log_settings(const std::string& settings, const ShardRange& range, const std::string& device,
+                         const std::string& kernel_target) {
+  nlohmann::json all = nlohmann::json::parse(settings);
+  all["first_sequence"] = range.first, all["sequences"] = range.count;
+  all["device"] = device, all["kernel_target"] = kernel_target;
+  return all.dump();
 }
 
 // Whether the target is the finished file of these settings.
@@ -131,19 +130,20 @@ class CorpusRun {
     HEADROOM_TRY(outcome_.attention, backend_.choose_attention(forward));
     HEADROOM_TRY(settings_, settings_of(request_, plan_, outcome_.attention, stop_));
     const std::filesystem::path& target = request_.run.output;
+    const std::string of_log = log_settings(settings_, range_, request_.run.device, outcome_.attention.kernel_target);
     if (!request_.run.force && is_finished(target, settings_, range_)) {
-      // Left by a process that ended between its last two steps.
-      std::error_code ignored;
-      std::filesystem::remove(ProgressLog::path_of(target), ignored);
+      // By a process that ended between its last two steps.
+      ProgressLog::remove_left_over(target, of_log);
       outcome_.nothing_to_do = true;
       outcome_.sequences = range_.count;
       return std::move(outcome_);
     }
     HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
                  check_target(target, request_.run.force, request_.run.inputs));
-    HEADROOM_TRY(log_, ProgressLog::open(target, settings_, request_.run.force, layout_));
+    HEADROOM_TRY(log_, ProgressLog::open(target, of_log, request_.run.force, layout_));
     HEADROOM_TRY_VOID(run_sequences());
     HEADROOM_TRY_VOID(write());
+    outcome_.violations = log_->violations();
     log_->remove();
     std::error_code ignored;
     outcome_.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(target, ignored));
@@ -188,20 +188,26 @@ class CorpusRun {
     HEADROOM_TRY(const std::vector<ForwardSummary> summaries,
                  backend_.run_batch(request_.run.model->source, plan_.model, plan_.forward, ids, observers));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    if (!log_->fixed()) HEADROOM_TRY_VOID(keep_fixed(*collectors.front()));
     for (std::size_t i = 0; i < sequences.size(); ++i) {
+      // Before the record: a sequence that is in the log does not run again.
+      HEADROOM_TRY_VOID(log_->add_violations(named_sentences(sequences[i], collectors[i]->self_check())));
       const SequenceRecord record = collectors[i]->finish(summaries[i]);
-      // Of a sequence that came to no end it would be as far as that came; the last batch must do then.
-      const bool last = before + std::ssize(sequences) >= range_.count;
-      if (i == 0 && !log_->fixed() && (record.non_finite_layer < 0 || last))
-        HEADROOM_TRY_VOID(keep_fixed(*collectors[i]));
-      add_check(outcome_.self_check, collectors[i]->self_check());
       if (!log_->has(sequences[i]))
         HEADROOM_TRY_VOID(log_->add(record, seconds.count() / static_cast<double>(sequences.size())));
     }
+    HEADROOM_TRY_VOID(log_->sync());
     if (progress_)
       progress_(static_cast<double>(log_->sequences()) / static_cast<double>(range_.count), log_->sequences(),
                 range_.count);
     return {};
+  }
+
+  static std::vector<std::string> named_sentences(std::int64_t sequence, const SelfCheck& check) {
+    std::vector<std::string> sentences;
+    for (const std::string& sentence : check.violations)
+      sentences.push_back(format("sequence %lld: %s", static_cast<long long>(sequence), sentence.c_str()));
+    return sentences;
   }
 
   Result<void> keep_fixed(const SequenceCollector& collector) {
@@ -254,21 +260,9 @@ class CorpusRun {
     HEADROOM_TRY_VOID(
         write_provenance(*writer, plan_.request, "Statistics over a corpus of ", info, outcome_.attention, stop_));
     HEADROOM_TRY_VOID(writer->set_attribute("program", "overrides", overrides_text(request_.run.what_ifs)));
-    HEADROOM_TRY_VOID(write_corpus(*writer, content, stop_));
-    HEADROOM_TRY_VOID(writer->commit());
-    summarise(content);
-    return {};
-  }
-
-  void summarise(const CorpusContent& content) {
-    std::vector<std::int64_t> documents;
-    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s)
-      documents.push_back(request_.plan->sequences[static_cast<std::size_t>(s)].document);
-    const SequenceStatistics statistics(documents, request_.bootstrap_seed);
+    HEADROOM_TRY(outcome_.summary, write_corpus(*writer, content, stop_));
     outcome_.sequences = range_.count;
-    outcome_.documents = statistics.documents();
-    outcome_.next_token_loss = statistics.compute(content.losses, 1).front();
-    outcome_.sink_rate = statistics.compute(content.rates, layout_.rates());
+    return writer->commit();
   }
 
   ComputeBackend& backend_;
@@ -293,15 +287,11 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   size.kept_bytes = static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
   const auto batch =
       static_cast<double>(std::min<std::int64_t>(static_cast<std::int64_t>(batch_size(request)), range.count));
-  const double rows = static_cast<double>(plan.shape.length), heads = static_cast<double>(layout.heads());
-  const double stream =
-      2.0 * rows * static_cast<double>(plan.model.hidden_size * plan.model.streams.count()) * sizeof(float);
-  // A row is in a bin of each sketch at most, and in few of the histograms.
-  constexpr double kBinsOfRow = 16.0, kBinBytes = 16.0, kWritten = 96.0 * 1024 * 1024;
-  const double record =
-      static_cast<double>(layout.float_columns() + layout.integer_columns() + 4 * layout.extremes()) * sizeof(float) +
-      heads * rows * kBinsOfRow * kBinBytes;
-  size.working_bytes = batch * (stream + record) + static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
+  const double stream = 2.0 * static_cast<double>(plan.shape.length) *
+                        static_cast<double>(plan.model.hidden_size * plan.model.streams.count()) * sizeof(float);
+  constexpr double kWritten = 96.0 * 1024 * 1024;
+  size.working_bytes = batch * (stream + static_cast<double>(record_bytes(layout))) +
+                       static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
                        static_cast<double>(layout.float_columns() * sizeof(ExactMoments)) + kWritten;
   return size;
 }

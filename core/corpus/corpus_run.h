@@ -13,7 +13,6 @@
 #include "core/corpus/corpus_file.h"
 #include "core/corpus/plan.h"
 #include "core/corpus/statistics.h"
-#include "core/measure/self_check.h"
 #include "core/run/analysis.h"
 #include "core/run/compute.h"
 
@@ -33,14 +32,13 @@ struct CorpusRequest {
 
 struct CorpusOutcome {
   bool nothing_to_do = false;  // the target was there, of the same settings
-  std::int64_t sequences = 0, documents = 0, resumed = 0, non_finite = 0;
+  std::int64_t sequences = 0, resumed = 0, non_finite = 0;
   AttentionChoice attention;
-  SelfCheck self_check;
+  std::vector<std::string> violations;  // of the self-check, also of what was run before; at most a few sentences
   std::vector<std::string> notes;
   double seconds = 0.0;
   std::size_t size_bytes = 0;
-  StatisticValues next_token_loss{};
-  std::vector<StatisticValues> sink_rate;  // by epsilon and map
+  CorpusSummary summary;
 };
 
 // Called in between with the share that is done, and the sequences that are.

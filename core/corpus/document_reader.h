@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -21,6 +22,20 @@ class DocumentReader {
   [[nodiscard]] virtual Result<bool> next(CorpusDocument& document) = 0;
   // Appends the file, and what was read beside it, with their hashes.
   [[nodiscard]] virtual Result<void> finish(std::vector<CorpusFile>& files) = 0;
+};
+
+// From one file, from its beginning to its end.
+class StreamedDocuments : public DocumentReader {
+ public:
+  Result<void> finish(std::vector<CorpusFile>& files) override;
+
+ protected:
+  StreamedDocuments(CorpusFile file, const DocumentOptions& options, std::unique_ptr<ByteStream> stream)
+      : file_(std::move(file)), options_(options), stream_(std::move(stream)) {}
+
+  CorpusFile file_;
+  const DocumentOptions& options_;
+  std::unique_ptr<ByteStream> stream_;
 };
 
 // Of a stream that nothing has been read of.
@@ -41,9 +56,6 @@ using StreamReader = Result<std::unique_ptr<DocumentReader>>;
 // The .idx beside a .bin, where it is one of Megatron-LM's.
 inline constexpr std::string_view kIndexMagic{"MMIDIDX\0\0", 9};
 [[nodiscard]] bool begins_as_index(const std::filesystem::path& path);
-
-// What a stream has given fills in the file.
-[[nodiscard]] Result<void> finish_stream(ByteStream& stream, CorpusFile& file);
 
 // Whether JSON documents are in a file that begins so.
 [[nodiscard]] bool begins_as_json_lines(std::string_view head, bool field_given);

@@ -9,21 +9,14 @@
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 #include "core/corpus/document_reader.h"
+#include "core/corpus/named_word.h"
+#include "core/run/provenance.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSplitNames = {"none", "lines", "blank"};
 constexpr std::array<std::string_view, 3> kIdsTypeNames = {"uint16", "uint32", "int32"};
-
-template <typename Enum>
-Result<Enum> named_word(std::string_view word, const std::array<std::string_view, 3>& names, const char* option) {
-  const auto found = std::ranges::find(names, word);
-  if (found != names.end()) return static_cast<Enum>(found - names.begin());
-  Error error(ErrorCode::InvalidArgument, std::string("there is no such value of ") + option);
-  return error.at_tensor(option).wanted(
-      std::string(names[0]) + ", " + std::string(names[1]) + " or " + std::string(names[2]), word);
-}
 
 // Formats that are recognised and not read, with what makes one of them that is.
 struct Foreign {
@@ -56,10 +49,16 @@ bool begins_as_llm_c(std::string_view head) {
   return word == 20240520 || word == 20240801;
 }
 
-CorpusFile corpus_file(const std::filesystem::path& path, std::string name) {
+// "x.bin", and packed "x.bin.gz".
+bool is_named_bin(const std::filesystem::path& path) {
+  return path.extension() == ".bin" || path.stem().extension() == ".bin";
+}
+
+// The name is kept in files of results, which hold UTF-8.
+CorpusFile corpus_file(const std::filesystem::path& path, const std::string& name) {
   CorpusFile file;
   file.path = path;
-  file.name = std::move(name);
+  file.name = stored_text(name);
   return file;
 }
 
@@ -127,10 +126,10 @@ Result<std::vector<CorpusFile>> find_corpus_files(std::span<const std::filesyste
   return files;
 }
 
-Result<void> finish_stream(ByteStream& stream, CorpusFile& file) {
-  file.bytes = stream.file_bytes();
-  file.modified_ns = stream.modified_ns();
-  HEADROOM_TRY(file.sha256, stream.finish_hex());
+Result<void> StreamedDocuments::finish(std::vector<CorpusFile>& files) {
+  file_.bytes = stream_->file_bytes();
+  HEADROOM_TRY(file_.sha256, stream_->finish_hex());
+  files.push_back(file_);
   return {};
 }
 
@@ -154,7 +153,8 @@ Result<void> CorpusDocuments::open_next() {
   for (const Foreign& foreign : kForeign)
     if (head.starts_with(foreign.magic)) return unread(foreign.name, foreign.hint);
   const bool numpy = head.starts_with(kNumpyMagic), llm_c = begins_as_llm_c(head);
-  if (packed && (numpy || llm_c))
+  const bool json = begins_as_json_lines(head, !options_.field.empty());
+  if (packed && (numpy || llm_c || (!json && is_named_bin(file.path))))
     return unread("a packed file of token ids", "unpack it: text and JSONL may be packed");
   if (numpy) {
     HEADROOM_TRY(reader_, read_numpy_ids(file, options_, std::move(stream)));
@@ -163,7 +163,7 @@ Result<void> CorpusDocuments::open_next() {
   } else if (!packed && file.path.extension() == ".bin") {
     raw_ids_seen_ = true;
     HEADROOM_TRY(reader_, read_raw_ids(file, options_, std::move(stream)));
-  } else if (begins_as_json_lines(head, !options_.field.empty())) {
+  } else if (json) {
     HEADROOM_TRY(reader_, read_json_documents(file, options_, std::move(stream)));
   } else if (!options_.field.empty() && !head.empty()) {
     Error error(ErrorCode::Corrupt, "a field was named, and the file is no JSONL");

@@ -37,9 +37,8 @@ struct DocumentOptions {
 
 struct CorpusFile {
   std::filesystem::path path;
-  std::string name;  // below the folder that was given, or its own: the same on every machine
+  std::string name;  // below the folder that was given, or its own: the same on every machine; UTF-8
   std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0;
   std::string sha256;  // once it has been read
 };
 

@@ -31,10 +31,10 @@ struct IdLayout {
   std::optional<std::uint64_t> row;  // ids of a row that is a sequence
 };
 
-class IdStream final : public DocumentReader {
+class IdStream final : public StreamedDocuments {
  public:
   IdStream(CorpusFile file, const DocumentOptions& options, std::unique_ptr<ByteStream> stream, const IdLayout& layout)
-      : file_(std::move(file)), options_(options), stream_(std::move(stream)), layout_(layout), left_(layout.count) {}
+      : StreamedDocuments(std::move(file), options, std::move(stream)), layout_(layout), left_(layout.count) {}
 
   Result<bool> next(CorpusDocument& document) override {
     document = {};
@@ -64,12 +64,6 @@ class IdStream final : public DocumentReader {
     return true;
   }
 
-  Result<void> finish(std::vector<CorpusFile>& files) override {
-    HEADROOM_TRY_VOID(finish_stream(*stream_, file_));
-    files.push_back(file_);
-    return {};
-  }
-
  private:
   [[nodiscard]] std::uint64_t offset_of_next() const {
     return layout_.begin + (layout_.count - left_) * layout_.format.bytes;
@@ -85,9 +79,6 @@ class IdStream final : public DocumentReader {
     return error.in_file(file_.path.string()).at_offset(stream_->offset());
   }
 
-  CorpusFile file_;
-  const DocumentOptions& options_;
-  std::unique_ptr<ByteStream> stream_;
   IdLayout layout_;
   std::uint64_t left_, number_ = 0;
   std::string window_;

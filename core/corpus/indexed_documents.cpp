@@ -103,7 +103,6 @@ class IndexedDocuments final : public DocumentReader {
     for (CorpusFile* file : {&index_, &data_}) {
       const InputFile& input = file == &index_ ? index_file_ : data_file_;
       file->bytes = input.size_bytes();
-      file->modified_ns = input.modified_ns();
       HEADROOM_TRY(file->sha256, sha256_of_file(file->path));
       files.push_back(*file);
     }

@@ -18,64 +18,22 @@
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/strict_json.h"
 #include "core/corpus/corpus_file.h"
-#include "core/corpus/plan_file.h"
+#include "core/corpus/corpus_part.h"
 #include "core/io/corpus_schema.h"
-#include "core/io/run_file.h"
+#include "core/io/target_check.h"
+#include "core/model/model_spec.h"
 
 namespace headroom {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kCachedBytes = std::size_t{16} << 20;
+constexpr std::int64_t kMostShards = 1'000'000;
 
-struct Part {
-  std::filesystem::path path;
-  std::unique_ptr<RunFile> file;
-  CorpusPlan plan;  // its own sequences
-  std::int64_t first = 0, count = 0;
-  std::string settings;
-};
-
-Error of_part(Error error, const Part& part) { return error.file.empty() ? error.in_file(part.path.string()) : error; }
-
-Result<Part> open_part(const std::filesystem::path& path) {
-  Part part;
-  part.path = path;
-  HEADROOM_TRY(part.file, RunFile::open(path));
-  HEADROOM_TRY(const std::string schema, part.file->root_attribute("schema_name"));
-  if (schema != kCorpusSchemaName) {
-    Error error(ErrorCode::Corrupt, "the file is no part of a corpus");
-    return error.in_file(path.string()).wanted(kCorpusSchemaName, schema);
-  }
-  auto plan = read_plan_part(*part.file);
-  if (!plan) return of_part(plan.error(), part);
-  part.plan = std::move(*plan);
-  auto settings = part.file->root_attribute("settings");
-  if (!settings) return of_part(settings.error(), part);
-  part.settings = std::move(*settings);
-  auto sequences = part.file->read_axis("sequences/sequence");
-  if (!sequences) return of_part(sequences.error(), part);
-  bool fits = sequences->size() == part.plan.sequences.size() && !sequences->empty();
-  for (std::size_t s = 1; fits && s < sequences->size(); ++s) fits = (*sequences)[s] == (*sequences)[s - 1] + 1.0;
-  if (!fits || !(sequences->front() >= 0.0 && sequences->front() < 0x1p53))
-    return of_part(Error(ErrorCode::Corrupt, "the sequences of a part do not follow one another"), part)
-        .at_tensor("sequences/sequence");
-  part.first = static_cast<std::int64_t>(sequences->front());
-  part.count = std::ssize(*sequences);
-  return part;
-}
-
-// "1,5-6" of ascending numbers.
-std::string array_text(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
-    if (last > i) text += "-" + std::to_string(numbers[last]);
-    i = last + 1;
-  }
+// "1,5-6" of ascending numbers, as Slurm takes them.
+std::string array_text(std::span<const std::int64_t> numbers) {
+  std::string text = layers_text(numbers);
+  std::erase(text, ' ');
   return text;
 }
 
@@ -84,11 +42,13 @@ class Merger {
   Merger(const MergeRequest& request, const std::function<bool()>& stop) : request_(request), stop_(stop) {}
 
   Result<MergeOutcome> run() {
+    HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
+                 check_target(request_.output, request_.force, request_.parts));
     for (const std::filesystem::path& path : request_.parts) {
-      HEADROOM_TRY(Part part, open_part(path));
+      HEADROOM_TRY(CorpusPart part, open_corpus_part(path));
       parts_.push_back(std::move(part));
     }
-    std::ranges::sort(parts_, {}, &Part::first);
+    std::ranges::sort(parts_, {}, &CorpusPart::first);
     HEADROOM_TRY_VOID(check_parts());
     HEADROOM_TRY_VOID(join_plans());
     HEADROOM_TRY_VOID(read_layout());
@@ -98,26 +58,17 @@ class Merger {
   }
 
  private:
-  Result<std::int64_t> number(const Part& part, const char* name) const {
-    auto text = part.file->root_attribute(name);
-    if (!text) return of_part(text.error(), part);
-    const auto value = parse_index(*text);
-    if (!value)
-      return of_part(Error(ErrorCode::Corrupt, "a part has no number as this attribute"), part).at_tensor(name);
-    return *value;
-  }
-
   Result<void> check_parts() {
-    for (const Part& part : parts_) {
+    for (const CorpusPart& part : parts_) {
       if (part.settings == parts_.front().settings) continue;
       Error error(ErrorCode::Corrupt, "parts of different runs cannot be merged");
       return error.in_file(part.path.string()).wanted(parts_.front().settings, part.settings);
     }
-    HEADROOM_TRY(const std::int64_t sequences, number(parts_.front(), "sequences_all"));
+    HEADROOM_TRY(const std::int64_t sequences, parts_.front().number("sequences_all"));
     all_ = sequences;
     std::int64_t next = 0;
     std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
-    for (const Part& part : parts_) {
+    for (const CorpusPart& part : parts_) {
       if (part.first < next) {
         Error error(ErrorCode::Corrupt, "a sequence is in two parts");
         return error.in_file(part.path.string())
@@ -131,42 +82,47 @@ class Merger {
     if (next > all_)
       return Error(ErrorCode::Corrupt, "a part has sequences that the plan has not")
           .in_file(parts_.back().path.string());
-    return gaps.empty() ? Result<void>() : missing(gaps);
+    for (const auto& [from, to] : gaps) {
+      missing_ += (missing_.empty() ? "" : ", ") + std::to_string(from);
+      if (to - 1 > from) missing_ += "-" + std::to_string(to - 1);
+      missing_count_ += to - from;
+    }
+    const std::string shards = missing_shards(gaps);
+    if (!shards.empty()) advice_ = "run these shards again: --array=" + shards;
+    if (gaps.empty() || request_.partial) return {};
+    Error error(ErrorCode::Corrupt, "parts of the corpus are missing");
+    error.wanted(format("sequences 0 to %lld", static_cast<long long>(all_ - 1)), "none for " + missing_);
+    return error.advise((advice_.empty() ? "" : advice_ + "; ") + "--partial writes what is there");
   }
 
-  // Names the shards that are missing, where parts say how many there are.
-  [[nodiscard]] Error missing(const std::vector<std::pair<std::int64_t, std::int64_t>>& gaps) const {
-    std::int64_t shards = 1;
-    for (const Part& part : parts_)
-      if (const auto count = part.file->root_attribute("shard_count")) shards = parse_index(*count).value_or(1);
+  // As Slurm takes them, where all parts say the same of how many there are.
+  [[nodiscard]] std::string missing_shards(const std::vector<std::pair<std::int64_t, std::int64_t>>& gaps) const {
+    std::set<std::int64_t> counts;
+    for (const CorpusPart& part : parts_)
+      if (const auto count = part.file->root_attribute("shard_count")) counts.insert(parse_index(*count).value_or(0));
+    if (counts.size() != 1 || *counts.begin() < 1 || *counts.begin() > kMostShards) return "";
     std::vector<std::int64_t> indices;
-    for (std::int64_t i = 0; shards > 1 && i < shards; ++i) {
-      const ShardRange range = shard_range(all_, i, shards);
+    for (std::int64_t i = 0; i < *counts.begin(); ++i) {
+      const ShardRange range = shard_range(all_, i, *counts.begin());
       if (std::ranges::any_of(gaps, [&](const auto& gap) {
             return range.count > 0 && gap.first <= range.first && range.first + range.count <= gap.second;
           }))
         indices.push_back(i);
     }
-    std::string found;
-    for (const auto& [from, to] : gaps)
-      found += (found.empty() ? "" : ", ") +
-               format("none for %lld to %lld", static_cast<long long>(from), static_cast<long long>(to - 1));
-    Error error(ErrorCode::Corrupt, "parts of the corpus are missing");
-    error.wanted(format("sequences 0 to %lld", static_cast<long long>(all_ - 1)), found);
-    if (!indices.empty()) error.advise("run these shards again: --array=" + array_text(indices));
-    return error;
+    return array_text(indices);
   }
 
   Result<void> join_plans() {
     plan_ = parts_.front().plan;
     std::map<std::int64_t, PlannedDocument> documents;
     plan_.sequences.clear();
-    for (Part& part : parts_) {
+    for (CorpusPart& part : parts_) {
       if (part.plan.plan_sha256 != plan_.plan_sha256)
         return Error(ErrorCode::Corrupt, "parts of different plans cannot be merged")
             .in_file(part.path.string())
             .wanted(plan_.plan_sha256, part.plan.plan_sha256);
       for (PlannedSequence& sequence : part.plan.sequences) plan_.sequences.push_back(std::move(sequence));
+      for (std::int64_t s = 0; s < part.count; ++s) plan_.numbers.push_back(part.first + s);
       for (const PlannedDocument& document : part.plan.documents) {
         const auto [place, is_new] = documents.emplace(document.index, document);
         if (!is_new) place->second.sequences += document.sequences;
@@ -174,8 +130,9 @@ class Merger {
     }
     plan_.documents.clear();
     for (auto& [index, document] : documents) plan_.documents.push_back(std::move(document));
+    plan_.sequences_all = all_;
     with_ids_ = !plan_.sequences.front().ids.empty();
-    if (!with_ids_) return {};
+    if (!with_ids_ || missing_count_ > 0) return {};  // hashes are of all sequences
     const std::string expected = plan_.plan_sha256;
     hash_plan(plan_);
     if (plan_.plan_sha256 == expected) return {};
@@ -187,13 +144,12 @@ class Merger {
 
   // The shape of the runs, as their file says it.
   Result<void> read_layout() {
-    const Part& part = parts_.front();
+    const CorpusPart& part = parts_.front();
     const RunFile& file = *part.file;
     auto settings = parse_json(part.settings);
     if (!settings || !settings->is_object() || !settings->contains("keep") || !settings->contains("epsilon") ||
         !settings->contains("bootstrap_seed") || !settings->contains("dtype"))
-      return of_part(Error(ErrorCode::Corrupt, "a part does not say what it was made with"), part)
-          .at_tensor("settings");
+      return part.named(Error(ErrorCode::Corrupt, "a part does not say what it was made with").at_tensor("settings"));
     const json& said = *settings;
     keep_ = said["keep"].is_string() ? said["keep"].get<std::string>() : "";
     seed_ = said["bootstrap_seed"].is_number_unsigned() ? said["bootstrap_seed"].get<std::uint64_t>() : 0;
@@ -213,7 +169,7 @@ class Merger {
     shape.layers = integers(layers), shape.heads = integers(heads);
     shape.all_heads = std::ssize(others);
     shape.value_slots = std::ssize(slots);
-    HEADROOM_TRY(shape.min_row, number(part, "min_row"));
+    HEADROOM_TRY(shape.min_row, part.number("min_row"));
     shape.real = said["dtype"] == "float64" ? ElementType::Float64 : ElementType::Float32;
     shape.alibi = file.find("program/alibi_slope") != nullptr;
     if (file.find("program/distance_bias") != nullptr) {
@@ -224,14 +180,14 @@ class Merger {
       }
     }
     auto layout = CorpusLayout::create(std::move(shape), keep_, std::move(epsilons));
-    if (!layout) return of_part(layout.error(), part);
+    if (!layout) return part.named(layout.error());
     layout_ = std::make_unique<CorpusLayout>(std::move(*layout));
     return {};
   }
 
   // Adds a dataset of a part, layer by layer: take(first element, values).
   template <typename Take>
-  Result<void> by_layer(const Part& part, const std::string& path, std::size_t size, const Take& take) const {
+  Result<void> by_layer(const CorpusPart& part, const std::string& path, std::size_t size, const Take& take) const {
     const DatasetInfo* info = part.file->find(path);
     const auto layers = static_cast<std::int64_t>(layout_->shape().layers.size());
     std::size_t elements = 1;
@@ -239,8 +195,7 @@ class Merger {
       for (const std::int64_t extent : info->shape) elements *= static_cast<std::size_t>(extent);
     const std::size_t axis = info != nullptr && !info->axes.empty() && info->axes.front() == "epsilon" ? 2 : 0;
     if (info == nullptr || elements != size || info->shape.size() <= axis || info->shape[axis] != layers)
-      return of_part(Error(ErrorCode::Corrupt, "a part lacks a dataset, or it has another shape"), part)
-          .at_tensor(path);
+      return part.named(Error(ErrorCode::Corrupt, "a part lacks a dataset, or it has another shape").at_tensor(path));
     if (axis != 0) {
       HEADROOM_TRY(const std::vector<double> values, part.file->read(path));
       return take(0, values);
@@ -251,7 +206,7 @@ class Merger {
     for (std::int64_t l = 0; l < layers; ++l) {
       start[0] = l;
       auto values = part.file->read_part(path, start, count);
-      if (!values) return of_part(values.error(), part);
+      if (!values) return part.named(values.error());
       HEADROOM_TRY_VOID(take(static_cast<std::size_t>(l) * step, *values));
     }
     return {};
@@ -259,7 +214,7 @@ class Merger {
 
   Result<void> read_totals(CorpusTotals& totals) {
     const std::size_t heads = layout_->heads();
-    for (const Part& part : parts_) {
+    for (const CorpusPart& part : parts_) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
       for (const CorpusBins& bins : layout_->bins()) {
         const std::string path =
@@ -291,12 +246,12 @@ class Merger {
   }
 
   static Result<void> add_moments(CorpusTotals& totals, std::size_t column, std::size_t first,
-                                  const std::vector<double>& values, const Part& part) {
+                                  const std::vector<double>& values, const CorpusPart& part) {
     std::array<std::uint32_t, ExactMoments::kWords> words{};
     for (std::size_t i = 0; i < values.size(); i += words.size()) {
       for (std::size_t w = 0; w < words.size(); ++w) {
         if (!(values[i + w] >= 0.0 && values[i + w] < 0x1p32))
-          return of_part(Error(ErrorCode::Corrupt, "a part has no exact sums"), part).at_tensor("exact");
+          return part.named(Error(ErrorCode::Corrupt, "a part has no exact sums").at_tensor("exact"));
         words[w] = static_cast<std::uint32_t>(values[i + w]);
       }
       totals.moments[column + (first + i) / words.size()].add(ExactMoments::from_words(words));
@@ -304,83 +259,10 @@ class Merger {
     return {};
   }
 
-  // What parts keep of sequences, some sequences of a dataset at a time.
-  class PartValues final : public SequenceValues {
-   public:
-    PartValues(const std::vector<Part>& parts, const CorpusLayout& layout) : parts_(parts), layout_(layout) {}
-
-    Result<void> floats(std::int64_t sequence, std::size_t first, std::span<float> out) const override {
-      for (const CorpusDataset& dataset : layout_.floats()) {
-        if (first < dataset.first || first >= dataset.first + dataset.size) continue;
-        if (dataset.quantity != nullptr) return copy(dataset, sequence, first - dataset.first, out);
-        return indicators(sequence, first - dataset.first, out);
-      }
-      return Error(ErrorCode::InvalidArgument, "there is no such column");
-    }
-    Result<void> integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const override {
-      for (const CorpusDataset& dataset : layout_.integers())
-        if (first >= dataset.first && first < dataset.first + dataset.size)
-          return copy(dataset, sequence, first - dataset.first, out);
-      return Error(ErrorCode::InvalidArgument, "there is no such column");
-    }
-
-   private:
-    struct Block {
-      std::int64_t first = 0, count = 0;
-      std::vector<double> values;
-    };
-
-    template <typename T>
-    Result<void> copy(const CorpusDataset& dataset, std::int64_t sequence, std::size_t column, std::span<T> out) const {
-      // At once those of the dataset that is written, and of the two that sinks follow from.
-      if (blocks_.size() > 2 && !blocks_.contains(&dataset)) blocks_.clear();
-      Block& block = blocks_[&dataset];
-      if (sequence < block.first || sequence >= block.first + block.count)
-        HEADROOM_TRY_VOID(load(dataset, sequence, block));
-      const std::size_t at = static_cast<std::size_t>(sequence - block.first) * dataset.size + column;
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(block.values[at + i]);
-      return {};
-    }
-
-    Result<void> load(const CorpusDataset& dataset, std::int64_t sequence, Block& block) const {
-      const auto part = std::ranges::find_if(
-          parts_, [&](const Part& p) { return sequence >= p.first && sequence < p.first + p.count; });
-      const auto fit = static_cast<std::int64_t>(kCachedBytes / (sizeof(double) * dataset.size));
-      block.first = sequence;
-      block.count = std::clamp<std::int64_t>(fit, 1, part->first + part->count - sequence);
-      std::vector<std::int64_t> start(dataset.extents.size() + 1, 0), count = {block.count};
-      start[0] = sequence - part->first;
-      count.insert(count.end(), dataset.extents.begin(), dataset.extents.end());
-      const std::string path = "sequences/" + dataset.name;
-      auto values = part->file->read_part(path, start, count);
-      if (!values) return of_part(values.error(), *part);
-      if (values->size() != static_cast<std::size_t>(block.count) * dataset.size)
-        return of_part(Error(ErrorCode::Corrupt, "what a part keeps has another shape"), *part).at_tensor(path);
-      block.values = std::move(*values);
-      return {};
-    }
-
-    Result<void> indicators(std::int64_t sequence, std::size_t first, std::span<float> out) const {
-      const CorpusDataset& score = *layout_.find("sink_score");
-      const CorpusDataset& net = *layout_.find("sink_score_net");
-      const std::size_t heads = layout_.heads();
-      std::vector<float> scores(score.size), nets(net.size);
-      HEADROOM_TRY_VOID(copy(score, sequence, 0, std::span(scores)));
-      HEADROOM_TRY_VOID(copy(net, sequence, 0, std::span(nets)));
-      for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = sink_indicator(layout_, scores, nets, (first + i) / heads, (first + i) % heads);
-      return {};
-    }
-
-    const std::vector<Part>& parts_;
-    const CorpusLayout& layout_;
-    mutable std::map<const CorpusDataset*, Block> blocks_;
-  };
-
   // What is the same for all parts, from the first.
   Result<std::vector<FixedRegion>> read_fixed() const {
     std::vector<FixedRegion> regions;
-    const Part& part = parts_.front();
+    const CorpusPart& part = parts_.front();
     for (const DatasetInfo& info : part.file->datasets()) {
       if (!info.path.starts_with("program/") && !info.path.starts_with("weights/") && info.path != "attention_kind" &&
           info.path != "kv_head")
@@ -391,11 +273,11 @@ class Merger {
       region.count = info.shape;
       if (info.type == ElementType::String) {
         auto texts = part.file->read_strings(info.path);
-        if (!texts) return of_part(texts.error(), part);
+        if (!texts) return part.named(texts.error());
         region.texts = std::move(*texts);
       } else {
         auto numbers = part.file->read(info.path);
-        if (!numbers) return of_part(numbers.error(), part);
+        if (!numbers) return part.named(numbers.error());
         region.numbers = std::move(*numbers);
       }
       regions.push_back(std::move(region));
@@ -405,7 +287,7 @@ class Merger {
 
   Result<std::vector<ShardOrigin>> read_shards() {
     std::vector<ShardOrigin> all_shards;
-    for (const Part& part : parts_) {
+    for (const CorpusPart& part : parts_) {
       const RunFile& file = *part.file;
       HEADROOM_TRY(const std::vector<double> first, file.read("shards/first"));
       HEADROOM_TRY(const std::vector<double> count, file.read("shards/count"));
@@ -419,7 +301,7 @@ class Merger {
       const std::size_t rows = first.size();
       for (const std::size_t size : {count.size(), threads.size(), seconds.size(), names.size(), hashes.size(),
                                      hosts.size(), devices.size(), targets.size()})
-        if (size != rows) return of_part(Error(ErrorCode::Corrupt, "a part does not say where it was run"), part);
+        if (size != rows) return part.named(Error(ErrorCode::Corrupt, "a part does not say where it was run"));
       for (std::size_t i = 0; i < rows; ++i) {
         ShardOrigin shard{static_cast<std::int64_t>(first[i]),
                           static_cast<std::int64_t>(count[i]),
@@ -457,13 +339,13 @@ class Merger {
                              "kernel_target",    "tensor_names"})
       if (const auto value = file.root_attribute(name)) HEADROOM_TRY_VOID(writer.set_attribute("", name, *value));
     for (const char* name : {"bos_added", "first_token_is_bos", "tokens"}) {
-      HEADROOM_TRY(const std::int64_t value, number(parts_.front(), name));
+      HEADROOM_TRY(const std::int64_t value, parts_.front().number(name));
       HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
     }
     HEADROOM_TRY_VOID(writer.set_attribute("", "created_utc", now));
     HEADROOM_TRY_VOID(writer.set_attribute("", "command_line", request_.command_line));
     std::string history = now + " " + request_.command_line;
-    for (const Part& part : parts_)
+    for (const CorpusPart& part : parts_)
       if (const auto before = part.file->root_attribute("history")) history += "\n" + *before;
     HEADROOM_TRY_VOID(writer.set_attribute("", "history", history));
     if (const auto overrides = file.attribute("program", "overrides"))
@@ -478,11 +360,11 @@ class Merger {
     content.layout = layout_.get();
     content.values = &values;
     content.totals = &totals;
-    content.range = {0, all_};
-    for (const Part& part : parts_) {
+    content.range = {0, std::ssize(plan_.sequences)};
+    for (const CorpusPart& part : parts_) {
       const auto append = [&](std::vector<double>& all_values, const char* path) -> Result<void> {
         auto some = part.file->read(path);
-        if (!some) return of_part(some.error(), part);
+        if (!some) return part.named(some.error());
         all_values.insert(all_values.end(), some->begin(), some->end());
         return {};
       };
@@ -493,7 +375,7 @@ class Merger {
       for (const double layer : non_finite)
         content.non_finite_layers.push_back(std::isnan(layer) ? -1 : static_cast<std::int64_t>(layer));
     }
-    const auto sequences = static_cast<std::size_t>(all_);
+    const std::size_t sequences = plan_.sequences.size();
     if (content.losses.size() != sequences || content.non_finite_layers.size() != sequences ||
         content.rates.size() != sequences * layout_->rates())
       return Error(ErrorCode::Corrupt, "parts have not all numbers of their sequences");
@@ -511,11 +393,14 @@ class Merger {
     options.schema_name = kCorpusSchemaName;
     HEADROOM_TRY(const std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request_.output, options));
     HEADROOM_TRY_VOID(write_origin(*writer));
-    HEADROOM_TRY_VOID(write_corpus(*writer, content, stop_));
+    if (missing_count_ > 0) HEADROOM_TRY_VOID(writer->set_attribute("", "sequences_missing", missing_));
+    HEADROOM_TRY([[maybe_unused]] const CorpusSummary summary, write_corpus(*writer, content, stop_));
     HEADROOM_TRY_VOID(writer->commit());
     MergeOutcome outcome;
     outcome.parts = std::ssize(parts_);
-    outcome.sequences = all_;
+    outcome.sequences = std::ssize(plan_.sequences);
+    outcome.missing = missing_;
+    outcome.advice = advice_;
     outcome.notes = notes_;
     std::error_code ignored;
     outcome.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(request_.output, ignored));
@@ -524,10 +409,12 @@ class Merger {
 
   const MergeRequest& request_;
   const std::function<bool()>& stop_;
-  std::vector<Part> parts_;
+  std::vector<CorpusPart> parts_;
   CorpusPlan plan_;
   std::unique_ptr<CorpusLayout> layout_;
   std::int64_t all_ = 0;  // sequences of the plan
+  std::int64_t missing_count_ = 0;
+  std::string missing_, advice_;
   std::string keep_;
   std::uint64_t seed_ = 0;
   bool with_ids_ = true;

@@ -12,16 +12,18 @@
 
 namespace headroom {
 
-// Merges parts of one plan: any order, every sequence once. Corrupt, with the parts listed, where one is missing, there
-// twice or of other settings; the indices that are missing are in Error::hint.
+// Merges parts of one plan: any order, every sequence once. Corrupt, with the parts listed, where one is there twice or
+// of other settings, and without `partial` where one is missing; the indices that are missing are in Error::hint.
 struct MergeRequest {
   std::vector<std::filesystem::path> parts;
   std::filesystem::path output;
   bool force = false;
+  bool partial = false;  // what is there is written, marked with what is missing
   std::string command_line, program, git_commit;
 };
 struct MergeOutcome {
   std::int64_t parts = 0, sequences = 0;
+  std::string missing, advice;  // numbers of sequences, "3-5, 9"; the shards that would make them
   std::vector<std::string> notes;
   std::size_t size_bytes = 0;
 };

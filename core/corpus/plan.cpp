@@ -12,6 +12,7 @@
 #include "core/base/input_file.h"
 #include "core/base/parse_number.h"
 #include "core/checkpoint/sha256.h"
+#include "core/run/provenance.h"
 
 namespace headroom {
 namespace {
@@ -21,9 +22,7 @@ static_assert(std::endian::native == std::endian::little, "hashes are of little-
 std::span<const std::byte> bytes_of(std::span<const std::int32_t> ids) { return std::as_bytes(ids); }
 
 std::string hash_of(std::span<const std::byte> bytes) {
-  Sha256 hash;
-  hash.update(bytes);
-  return hash.finish_hex();
+  return text_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string optional_text(std::int64_t value, const char* none) { return value == 0 ? none : std::to_string(value); }
@@ -147,6 +146,11 @@ class Cutter {
     wanted_ = false;
     const bool bos = with_bos();
     const std::int64_t c = piece_length(bos), step = stride(c);
+    if (document_->is_sequence && options_.bos == BosMode::Always) {
+      Error error(ErrorCode::InvalidArgument, "a row of a matrix is a sequence: nothing is put before it");
+      error.at_tensor("--bos");
+      return error.wanted("auto or never for " + planned.name, "always");
+    }
     if (document_->is_sequence && planned.tokens != c) {
       Error error(ErrorCode::Corrupt, "a row of a matrix is a sequence, and has another length");
       error.at_tensor(planned.name);
@@ -171,7 +175,18 @@ class Cutter {
   // One stream of all documents: what is not cut yet, and where in it documents begin.
   Result<void> join(const PlannedDocument& planned) {
     wanted_ = false;
+    if (document_->is_sequence) {
+      Error error(ErrorCode::InvalidArgument, "rows of a matrix are sequences: they are not joined");
+      return error.at_tensor("--pack").wanted("none for " + planned.name, "concat");
+    }
     const bool bos = with_bos();
+    if (joined_bos_.value_or(bos) != bos) {
+      Error error(ErrorCode::InvalidArgument,
+                  "documents of text, which get a BOS, and of ids, which get none, are joined");
+      error.at_tensor("--bos").wanted("always or never", "auto");
+      return error.advise("the first of the other kind is " + planned.name);
+    }
+    joined_bos_ = bos;
     const std::int64_t c = piece_length(bos), step = stride(c);
     Begin begin{cut_ + std::ssize(joined_), planned.index, 0};
     if (plan_.separator_id && options_.separator == "bos") joined_.push_back(*plan_.separator_id);
@@ -224,6 +239,7 @@ class Cutter {
   std::int64_t longest_ = 0;
   std::vector<std::int32_t> joined_;
   std::deque<Begin> begins_;
+  std::optional<bool> joined_bos_;   // a BOS stands before each sequence of the stream
   std::int64_t cut_ = 0, skip_ = 0;  // of the stream: before joined_, and still to be left out
 };
 
@@ -251,7 +267,9 @@ Result<void> check_options(const PlanOptions& options, const PlanModel& model) {
 }  // namespace
 
 ShardRange shard_range(std::int64_t sequences, std::int64_t index, std::int64_t shards) {
-  const auto begin = [&](std::int64_t i) { return i * sequences / shards; };
+  const auto begin = [&](std::int64_t i) {
+    return static_cast<std::int64_t>(static_cast<__int128>(i) * sequences / shards);
+  };
   return {begin(index), begin(index + 1) - begin(index)};
 }
 
@@ -288,9 +306,8 @@ void hash_plan(CorpusPlan& plan) {
   std::string lines;
   for (const CorpusFile& file : plan.files)
     lines += file.sha256 + " " + std::to_string(file.bytes) + " " + escape_for_terminal(file.name) + "\n";
-  plan.corpus_sha256 = hash_of(std::as_bytes(std::span(lines)));
-  const std::string choices = canonical_text(plan);
-  plan.plan_sha256 = hash_of(std::as_bytes(std::span(choices)));
+  plan.corpus_sha256 = text_hash(lines);
+  plan.plan_sha256 = text_hash(canonical_text(plan));
 }
 
 Result<CorpusPlan> plan_corpus(std::span<const std::filesystem::path> data, const PlanOptions& options,
@@ -326,6 +343,19 @@ Result<CorpusPlan> plan_corpus(std::span<const std::filesystem::path> data, cons
   return plan;
 }
 
+Result<void> check_ids(const CorpusPlan& plan, std::int64_t vocab_size, const std::filesystem::path& path) {
+  for (std::size_t s = 0; s < plan.sequences.size(); ++s) {
+    const std::vector<std::int32_t>& ids = plan.sequences[s].ids;
+    const auto wrong = std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= vocab_size; });
+    if (wrong == ids.end()) continue;
+    Error error(ErrorCode::Corrupt, "a token id of the plan is not in the model's vocabulary");
+    error.in_file(path.string()).at_tensor(format("sequence %zu, position %td", s, wrong - ids.begin()));
+    return error.wanted(format("0 to %lld", static_cast<long long>(vocab_size - 1)), std::to_string(*wrong))
+        .advise("a plan is for models with the tokenizer that it was made with");
+  }
+  return {};
+}
+
 Result<void> check_files(const CorpusPlan& plan) {
   for (const CorpusFile& file : plan.files) {
     std::error_code missing;
@@ -337,7 +367,6 @@ Result<void> check_files(const CorpusPlan& plan) {
     };
     if (now.size_bytes() != file.bytes)
       return changed(std::to_string(file.bytes) + " bytes", std::to_string(now.size_bytes()));
-    if (now.modified_ns() == file.modified_ns) continue;
     HEADROOM_TRY(const std::string sha256, sha256_of_file(file.path));
     if (sha256 != file.sha256) return changed("SHA-256 " + file.sha256, sha256);
   }

@@ -47,6 +47,8 @@ struct CorpusPlan {
   std::vector<CorpusFile> files;                     // that were read
   std::vector<PlannedDocument> documents;            // that sequences are from, ascending
   std::vector<PlannedSequence> sequences;            // in the order
+  std::vector<std::int64_t> numbers;                 // of them, where they are some of a plan's; empty: 0, 1 …
+  std::int64_t sequences_all = 0;                    // of that plan; 0: these
   std::int64_t documents_read = 0, documents_short = 0, tokens_dropped = 0;
   std::string tokenizer;         // what it is; empty where documents hold ids
   std::string tokenizer_sha256;  // "none" there
@@ -83,6 +85,10 @@ struct ShardRange {
   std::int64_t first = 0, count = 0;
 };
 [[nodiscard]] ShardRange shard_range(std::int64_t sequences, std::int64_t index, std::int64_t shards);
+
+// Corrupt, with sequence and position in `path`, for what is no id of a vocabulary of this size.
+[[nodiscard]] Result<void> check_ids(const CorpusPlan& plan, std::int64_t vocab_size,
+                                     const std::filesystem::path& path);
 
 // Corrupt, with both sizes or hashes, for a file that is there and not what was planned; what is not there is not
 // needed: a plan holds the ids.

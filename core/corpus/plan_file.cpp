@@ -306,8 +306,11 @@ Result<void> define_plan(RunFileWriter& writer, const CorpusPlan& plan, const Sh
   };
   for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
 
-  HEADROOM_TRY_VOID(writer.add_axis(
-      index_axis("sequence", counting(range.first, range.count), "sequence of the plan, from 0", "sequences")));
+  std::vector<double> numbers = counting(range.first, range.count);
+  if (!plan.numbers.empty())
+    numbers.assign(plan.numbers.begin() + range.first, plan.numbers.begin() + range.first + range.count);
+  HEADROOM_TRY_VOID(
+      writer.add_axis(index_axis("sequence", std::move(numbers), "sequence of the plan, from 0", "sequences")));
   std::vector<double> indices;
   for (const PlannedDocument& document : documents_of(plan, range))
     indices.push_back(static_cast<double>(document.index));
@@ -345,7 +348,8 @@ Result<void> write_plan_parts(RunFileWriter& writer, const CorpusPlan& plan, con
   HEADROOM_TRY_VOID(write_numbers(writer, "documents/bytes", documents, [](const auto& d) { return d.bytes; }));
   HEADROOM_TRY_VOID(write_numbers(writer, "documents/tokens", documents, [](const auto& d) { return d.tokens; }));
   HEADROOM_TRY_VOID(write_numbers(writer, "documents/sequences", documents, [](const auto& d) { return d.sequences; }));
-  HEADROOM_TRY_VOID(write_texts(writer, "files/path", files, [](const auto& f) { return f.path.string(); }));
+  HEADROOM_TRY_VOID(
+      write_texts(writer, "files/path", files, [](const auto& f) { return stored_text(f.path.string()); }));
   HEADROOM_TRY_VOID(write_texts(writer, "files/name", files, [](const auto& f) { return f.name; }));
   HEADROOM_TRY_VOID(write_texts(writer, "files/sha256", files, [](const auto& f) { return f.sha256; }));
   HEADROOM_TRY_VOID(write_numbers(writer, "files/bytes", files, [](const auto& f) { return f.bytes; }));

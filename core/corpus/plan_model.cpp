@@ -2,24 +2,17 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/checkpoint/sha256.h"
 #include "core/checkpoint/strict_json.h"
 #include "core/corpus/plan.h"
+#include "core/run/provenance.h"
 
 namespace headroom {
 namespace {
-
-std::string hash_of_text(std::string_view text) {
-  Sha256 hash;
-  hash.update(std::as_bytes(std::span(text)));
-  return hash.finish_hex();
-}
 
 // Of the files, or of the keys of a GGUF file, that a tokenizer comes from.
 std::string tokenizer_hash(const Checkpoint& checkpoint) {
@@ -27,14 +20,14 @@ std::string tokenizer_hash(const Checkpoint& checkpoint) {
   if (checkpoint.format() == ContainerFormat::Gguf) {
     for (const auto& [key, value] : checkpoint.metadata().items())
       if (key.starts_with("tokenizer."))
-        lines += key + " " + hash_of_text(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n";
-    return hash_of_text(lines);
+        lines += key + " " + text_hash(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n";
+    return text_hash(lines);
   }
   for (const char* name : {"tokenizer.json", "tokenizer_config.json", "tokenizer.model", "sentencepiece.bpe.model",
                            "spiece.model", "tiktoken.model", "vocab.json", "merges.txt", "vocab.txt"})
     if (const auto content = checkpoint.read_sibling(name))
-      lines += std::string(name) + " " + hash_of_text(*content) + "\n";
-  return hash_of_text(lines);
+      lines += std::string(name) + " " + text_hash(*content) + "\n";
+  return text_hash(lines);
 }
 
 class ModelTokens {

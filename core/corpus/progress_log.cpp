@@ -1,7 +1,5 @@
 #include "core/corpus/progress_log.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -24,9 +23,9 @@ namespace {
 
 constexpr std::string_view kMagic = "headroom progress 1\n";
 constexpr std::size_t kHeadBytes = 16;  // kind, CRC-32, length
-constexpr mode_t kLogMode = 0666;       // less the umask
+constexpr std::size_t kMostSentences = 5;
 
-enum class Kind : std::uint32_t { Settings = 1, Fixed = 2, Sequence = 3 };
+enum class Kind : std::uint32_t { Settings = 1, Fixed = 2, Sequence = 3, Violations = 4 };
 
 std::uint32_t checksum(std::string_view bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -94,6 +93,7 @@ struct ProgressLog::State {
   std::map<std::int64_t, std::uint64_t> at;  // of a sequence's record, behind its head
   std::map<std::int64_t, std::uint64_t> size;
   std::optional<std::vector<FixedRegion>> fixed;
+  std::vector<std::string> violations;
   double seconds = 0.0;
 
   State(std::filesystem::path name, const CorpusLayout& of) : path(std::move(name)), places(of), layout(of) {}
@@ -130,9 +130,22 @@ struct ProgressLog::State {
     if (lseek(descriptor, static_cast<off_t>(end), SEEK_SET) < 0)
       return failed("the progress of the run cannot be written", errno);
     HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(bytes)), path));
-    if (fdatasync(descriptor) != 0) return failed("the progress of the run cannot be synced", errno);
     end += bytes.size();
     return {};
+  }
+
+  Result<void> sync() const {
+    if (fdatasync(descriptor) != 0) return failed("the progress of the run cannot be synced", errno);
+    return {};
+  }
+
+  // Those that are new.
+  std::vector<std::string> take_violations(const std::vector<std::string>& sentences) {
+    std::vector<std::string> taken;
+    for (const std::string& sentence : sentences)
+      if (violations.size() < kMostSentences && std::ranges::find(violations, sentence) == violations.end())
+        taken.push_back(violations.emplace_back(sentence));
+    return taken;
   }
 
   Result<void> take(Kind kind, const std::string& payload, std::uint64_t offset, std::string& settings) {
@@ -142,9 +155,16 @@ struct ProgressLog::State {
       at[sequence] = offset, size[sequence] = payload.size();
       seconds += part<double>(payload, RecordPlaces::kSeconds);
     }
-    if (kind != Kind::Fixed) return {};
+    if (kind != Kind::Fixed && kind != Kind::Violations) return {};
     const nlohmann::json list = nlohmann::json::from_cbor(payload, true, false);
     if (!list.is_array()) return {};
+    if (kind == Kind::Violations) {
+      std::vector<std::string> sentences;
+      for (const nlohmann::json& sentence : list)
+        if (sentence.is_string()) sentences.push_back(sentence.get<std::string>());
+      take_violations(sentences);
+      return {};
+    }
     fixed.emplace();
     for (const nlohmann::json& region : list)
       fixed->push_back({region["path"], region["start"], region["count"], region["numbers"], region["texts"]});
@@ -180,14 +200,15 @@ struct ProgressLog::State {
   }
 
   Result<void> begin(const std::string& settings) {
-    at.clear(), size.clear();
+    at.clear(), size.clear(), violations.clear();
     fixed.reset();
     seconds = 0.0;
     if (ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) < 0)
       return failed("the progress of the run cannot be begun", errno);
     HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(kMagic)), path));
     end = kMagic.size();
-    return write(Kind::Settings, settings);
+    HEADROOM_TRY_VOID(write(Kind::Settings, settings));
+    return sync();
   }
 };
 
@@ -201,19 +222,11 @@ std::filesystem::path ProgressLog::path_of(const std::filesystem::path& target) 
 Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::path& target, const std::string& settings,
                                                        bool anew, const CorpusLayout& layout) {
   auto state = std::make_unique<State>(path_of(target), layout);
-  state->descriptor = ::open(state->path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kLogMode);
-  if (state->descriptor < 0) return state->failed("the progress of the run cannot be kept beside its target", errno);
-  struct stat status{};
-  if (fstat(state->descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-    return Error(ErrorCode::Io, "something that is not a regular file has the name of a progress file")
-        .in_file(state->path.string());
-  // Without locks, as on some network file systems, nothing tells of another process.
-  if (flock(state->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return Error(ErrorCode::Io, "another process is at this run")
-        .in_file(target.string())
-        .advise("wait for it to end, or choose another name");
+  // Without locks nothing tells of another process.
+  HEADROOM_TRY(const LockedFile file, open_locked(state->path));
+  state->descriptor = file.descriptor;
   HEADROOM_TRY(const std::string before, state->scan());
-  if (before.empty() || (anew && before != settings)) {
+  if (before.empty() || anew) {
     HEADROOM_TRY_VOID(state->begin(settings));
   } else if (before != settings) {
     Error error(ErrorCode::InvalidArgument, "a run with other settings was begun under this name");
@@ -222,6 +235,18 @@ Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::pa
         .advise("--force begins anew; another name leaves what was begun as it is");
   }
   return std::unique_ptr<ProgressLog>(new ProgressLog(std::move(state)));
+}
+
+void ProgressLog::remove_left_over(const std::filesystem::path& target, const std::string& settings) {
+  const std::filesystem::path path = path_of(target);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return;
+  const auto file = open_locked(path);
+  if (!file) return;
+  const CorpusLayout none;
+  State state(path, none);
+  state.descriptor = file->descriptor;
+  if (const auto before = state.scan(); before && *before == settings) unlink(path.c_str());
 }
 
 bool ProgressLog::has(std::int64_t sequence) const { return state_->at.contains(sequence); }
@@ -251,6 +276,18 @@ Result<void> ProgressLog::add(const SequenceRecord& record, double seconds) {
   state_->seconds += seconds;
   return {};
 }
+
+Result<void> ProgressLog::sync() { return state_->sync(); }
+
+Result<void> ProgressLog::add_violations(const std::vector<std::string>& sentences) {
+  const std::vector<std::string> taken = state_->take_violations(sentences);
+  if (taken.empty()) return {};
+  std::string bytes;
+  nlohmann::json::to_cbor(nlohmann::json(taken), bytes);
+  return state_->write(Kind::Violations, bytes);
+}
+
+const std::vector<std::string>& ProgressLog::violations() const { return state_->violations; }
 
 Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
   const CorpusLayout& layout = state_->layout;

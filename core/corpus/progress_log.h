@@ -1,6 +1,6 @@
-// What a corpus run has done, kept beside its target while it runs: a hidden file to which each finished sequence is
-// added and synced, so that a process that is killed loses the one under way. A record that is cut off or damaged is
-// dropped with what follows it. One process at a time, by a lock; one thread.
+// What a corpus run has done, kept beside its target while it runs: a hidden file to which finished sequences are added
+// and synced, batch after batch, so that a process that is killed loses the batch under way. A record that is cut off
+// or damaged is dropped with what follows it. One process at a time, by a lock; one thread.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace headroom {
 
 class ProgressLog {
  public:
-  // The log of `target`, made where there is none. `settings` is what the numbers follow from, as text: a log of other
-  // settings is InvalidArgument with both, or with `anew` is thrown away. Io where another process has it.
+  // The log of `target`, made where there is none. `settings` is what its records are of, as text: a log of others is
+  // InvalidArgument with both; with `anew` any log is thrown away. Io where another process has it.
   [[nodiscard]] static Result<std::unique_ptr<ProgressLog>> open(const std::filesystem::path& target,
                                                                  const std::string& settings, bool anew,
                                                                  const CorpusLayout& layout);
@@ -29,12 +29,16 @@ class ProgressLog {
   ProgressLog& operator=(const ProgressLog&) = delete;
 
   [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& target);
+  // Removes a log that was left beside a finished target; one of other settings, or that a process is at, stays.
+  static void remove_left_over(const std::filesystem::path& target, const std::string& settings);
 
   [[nodiscard]] bool has(std::int64_t sequence) const;
   [[nodiscard]] std::int64_t sequences() const;
   [[nodiscard]] double seconds() const;  // that the sequences took, of all processes together
 
+  // Written, and by sync() on the disk.
   [[nodiscard]] Result<void> add(const SequenceRecord& record, double seconds);
+  [[nodiscard]] Result<void> sync();
   [[nodiscard]] Result<SequenceRecord> read(std::int64_t sequence) const;
   // Columns [first, first + out.size()) of the floats, or of the integers, of a sequence.
   [[nodiscard]] Result<void> read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const;
@@ -42,6 +46,10 @@ class ProgressLog {
 
   [[nodiscard]] Result<void> set_fixed(const std::vector<FixedRegion>& regions);
   [[nodiscard]] const std::optional<std::vector<FixedRegion>>& fixed() const;
+
+  // Sentences of the self-check, which a run that goes on is to say too; each once, at most a few.
+  [[nodiscard]] Result<void> add_violations(const std::vector<std::string>& sentences);
+  [[nodiscard]] const std::vector<std::string>& violations() const;
 
   // The target is written: the log goes.
   void remove();

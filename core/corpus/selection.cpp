@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/corpus/named_word.h"
+
 namespace headroom {
 namespace {
 
@@ -12,10 +14,7 @@ constexpr std::array<std::string_view, 3> kOrderNames = {"spread", "natural", "r
 }  // namespace
 
 Result<CorpusOrder> parse_corpus_order(std::string_view word) {
-  const auto found = std::ranges::find(kOrderNames, word);
-  if (found != kOrderNames.end()) return static_cast<CorpusOrder>(found - kOrderNames.begin());
-  Error error(ErrorCode::InvalidArgument, "there is no such order of sequences");
-  return error.at_tensor("--order").wanted("spread, natural or random", word);
+  return named_word<CorpusOrder>(word, kOrderNames, "--order");
 }
 
 std::string_view corpus_order_name(CorpusOrder order) { return kOrderNames[static_cast<std::size_t>(order)]; }

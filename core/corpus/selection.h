@@ -12,17 +12,9 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/split_mix.h"
 
 namespace headroom {
-
-// SplitMix64's output function of x + 0x9E3779B97F4A7C15 (Steele et al. 2014, doi:10.1145/2660193.2660195; constants by
-// Vigna's splitmix64.c).
-[[nodiscard]] constexpr std::uint64_t split_mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
 
 // A number for a seed and up to two indices, the same on every machine.
 [[nodiscard]] constexpr std::uint64_t corpus_key(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {

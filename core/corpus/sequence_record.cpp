@@ -38,14 +38,24 @@ float sink_indicator(const CorpusLayout& layout, std::span<const float> sink_sco
   return static_cast<double>(score) > layout.epsilons()[place / 3] ? 1.0F : 0.0F;
 }
 
+std::size_t reserved_counts(const CorpusLayout& layout) {
+  // A row is in a bin of each sketch at most, and many rows of a head share one.
+  constexpr std::size_t kBinsOfRow = 9, kBinsOfHead = 512;
+  return layout.heads() * (kBinsOfHead + kBinsOfRow * static_cast<std::size_t>(layout.shape().length));
+}
+
+std::size_t record_bytes(const CorpusLayout& layout) {
+  return layout.float_columns() * sizeof(float) + layout.integer_columns() * sizeof(std::int32_t) +
+         (layout.rates() + 2 * layout.extremes()) * sizeof(double) +
+         reserved_counts(layout) * sizeof(decltype(SequenceRecord::counts)::value_type);
+}
+
 void SequenceCollector::begin(std::int64_t sequence, bool with_fixed) {
   with_fixed_ = with_fixed;
   record_ = {};
   // All at once: what grows between the large blocks of a forward pass that come and go keeps them from being used
   // again.
-  constexpr std::size_t kBinsOfRow = 9, kBinsOfHead = 512;
-  record_.counts.reserve(layout_.heads() *
-                         (kBinsOfHead + kBinsOfRow * static_cast<std::size_t>(layout_.shape().length)));
+  record_.counts.reserve(reserved_counts(layout_));
   record_.sequence = sequence;
   record_.floats.assign(layout_.float_columns(), static_cast<float>(kNaN));
   record_.integers.assign(layout_.integer_columns(), -1);

@@ -42,6 +42,11 @@ struct FixedRegion {
 [[nodiscard]] float sink_indicator(const CorpusLayout& layout, std::span<const float> sink_score,
                                    std::span<const float> sink_score_net, std::size_t place, std::size_t head);
 
+// Pairs of SequenceRecord::counts that room is made for at once.
+[[nodiscard]] std::size_t reserved_counts(const CorpusLayout& layout);
+// Of a record in memory, with that room.
+[[nodiscard]] std::size_t record_bytes(const CorpusLayout& layout);
+
 class SequenceCollector final : public ForwardObserver {
  public:
   // All of them outlive it. `report` hears of the share that is done, wherever it is of.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/base/numbers.h"
 #include "core/base/student.h"
 #include "core/corpus/selection.h"
+#include "core/measure/head_view.h"
 
 namespace headroom {
 
@@ -22,16 +24,6 @@ std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, s
     draws[k] = static_cast<std::int64_t>(
         static_cast<unsigned __int128>(corpus_key(seed, b, k)) * static_cast<unsigned __int128>(documents) >> 64);
   return draws;
-}
-
-double quantile_of(std::span<double> values, double probability) {
-  const double place = probability * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(below));
-  const double low = values[below];
-  if (below + 1 == values.size()) return low;
-  const double high = *std::ranges::min_element(values.subspan(below + 1));
-  return low + (place - static_cast<double>(below)) * (high - low);
 }
 
 SequenceStatistics::SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed) {
@@ -130,8 +122,9 @@ void SequenceStatistics::bootstrap(std::span<const double> sums, std::span<const
   for (std::size_t c = 0; c < columns; ++c) {
     if (means[c].empty() || of(results[c], Statistic::Count) == 0.0) continue;
     if (std::isnan(of(results[c], Statistic::StandardError))) continue;
-    of(results[c], Statistic::BootstrapLow) = quantile_of(means[c], 0.025);
-    of(results[c], Statistic::BootstrapHigh) = quantile_of(means[c], 0.975);
+    const std::vector<double> ends = quantiles(std::move(means[c]), {0.025, 0.975});
+    of(results[c], Statistic::BootstrapLow) = ends[0];
+    of(results[c], Statistic::BootstrapHigh) = ends[1];
   }
 }
 

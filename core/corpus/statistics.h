@@ -61,7 +61,4 @@ class SequenceStatistics {
 // The draws of resample b: ⌊corpus_key(seed, b, k) · documents / 2⁶⁴⌋ for k = 0 … documents − 1.
 [[nodiscard]] std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, std::int64_t documents);
 
-// Type 7, of values that need not be sorted and are not empty; reorders them.
-[[nodiscard]] double quantile_of(std::span<double> values, double probability);
-
 }  // namespace headroom

@@ -75,24 +75,16 @@ std::string place_name(const CorpusFile& file, std::uint64_t number) {
   return file.name + format(":%llu", static_cast<unsigned long long>(number));
 }
 
-class TextDocuments final : public DocumentReader {
+class TextDocuments final : public StreamedDocuments {
  public:
   TextDocuments(CorpusFile file, const DocumentOptions& options, std::unique_ptr<ByteStream> stream)
-      : file_(std::move(file)),
-        options_(options),
-        stream_(std::move(stream)),
+      : StreamedDocuments(std::move(file), options, std::move(stream)),
         lines_(*stream_, file_, std::min(options.most_line_bytes, options.most_document_bytes)) {}
 
   Result<bool> next(CorpusDocument& document) override {
     document = {};
     if (options_.split == TextSplit::None) return whole(document);
     return options_.split == TextSplit::Lines ? line(document) : run_of_lines(document);
-  }
-
-  Result<void> finish(std::vector<CorpusFile>& files) override {
-    HEADROOM_TRY_VOID(finish_stream(*stream_, file_));
-    files.push_back(file_);
-    return {};
   }
 
  private:
@@ -138,20 +130,15 @@ class TextDocuments final : public DocumentReader {
     }
   }
 
-  CorpusFile file_;
-  const DocumentOptions& options_;
-  std::unique_ptr<ByteStream> stream_;
   StreamLines lines_;
   bool done_ = false;
 };
 
-class JsonDocuments final : public DocumentReader {
+class JsonDocuments final : public StreamedDocuments {
  public:
   JsonDocuments(CorpusFile file, const DocumentOptions& options, std::unique_ptr<ByteStream> stream)
-      : file_(std::move(file)),
-        options_(options),
+      : StreamedDocuments(std::move(file), options, std::move(stream)),
         field_(options.field.empty() ? "text" : options.field),
-        stream_(std::move(stream)),
         lines_(*stream_, file_, options.most_line_bytes) {}
 
   Result<bool> next(CorpusDocument& document) override {
@@ -191,12 +178,6 @@ class JsonDocuments final : public DocumentReader {
     return true;
   }
 
-  Result<void> finish(std::vector<CorpusFile>& files) override {
-    HEADROOM_TRY_VOID(finish_stream(*stream_, file_));
-    files.push_back(file_);
-    return {};
-  }
-
  private:
   [[nodiscard]] std::string place() const {
     return format("line %llu", static_cast<unsigned long long>(lines_.number()));
@@ -222,10 +203,7 @@ class JsonDocuments final : public DocumentReader {
     return {};
   }
 
-  CorpusFile file_;
-  const DocumentOptions& options_;
   std::string field_;
-  std::unique_ptr<ByteStream> stream_;
   StreamLines lines_;
 };
 

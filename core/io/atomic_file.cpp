@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/io/file_size_signal.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/target_check.h"
 
@@ -73,40 +75,16 @@ Result<int> open_unlocked(std::filesystem::path& temporary) {
 }
 
 Result<int> open_temporary(std::filesystem::path& temporary) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    const int descriptor =
-        open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
-    if (descriptor < 0) return temporary_error(temporary, errno);
-    struct stat status{};
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-      close(descriptor);
-      return Error(ErrorCode::Io, "something that is not a regular file has the temporary name")
-          .in_file(temporary.string());
-    }
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int error_number = errno;
-      close(descriptor);
-      if (error_number == EINTR) continue;
-      if (error_number == EWOULDBLOCK) {
-        return Error(ErrorCode::Io, "another process is writing this file")
-            .in_file(temporary.string())
-            .advise("wait for it to end, or choose another name");
-      }
-      unlink(temporary.c_str());
-      return open_unlocked(temporary);
-    }
-    // Between open and lock the former owner may have renamed or removed the file; and one with a second name is not
-    // a temporary file of ours, so that only this name of it goes.
-    if (names(temporary, descriptor) && status.st_nlink == 1) {
-      if (ftruncate(descriptor, 0) == 0) return descriptor;
-      const int error_number = errno;
-      close(descriptor);
-      return temporary_error(temporary, error_number);
-    }
-    if (status.st_nlink > 1) unlink(temporary.c_str());
-    close(descriptor);
+  HEADROOM_TRY(const LockedFile file, open_locked(temporary));
+  if (!file.locked) {
+    close(file.descriptor);
+    unlink(temporary.c_str());
+    return open_unlocked(temporary);
   }
-  return temporary_error(temporary, EBUSY);
+  if (ftruncate(file.descriptor, 0) == 0) return file.descriptor;
+  const int error_number = errno;
+  close(file.descriptor);
+  return temporary_error(temporary, error_number);
 }
 
 // The new file is to be as readable as the one that it replaces.
@@ -138,6 +116,33 @@ Result<void> sync_folder(const std::filesystem::path& target) {
 }
 
 }  // namespace
+
+Result<LockedFile> open_locked(const std::filesystem::path& path) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
+    if (descriptor < 0) return temporary_error(path, errno);
+    struct stat status{};
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      close(descriptor);
+      return Error(ErrorCode::Io, "something that is not a regular file has the temporary name").in_file(path.string());
+    }
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int error_number = errno;
+      if (error_number != EINTR && error_number != EWOULDBLOCK) return LockedFile{descriptor, false};
+      close(descriptor);
+      if (error_number == EINTR) continue;
+      return Error(ErrorCode::Io, "another process is writing this file")
+          .in_file(path.string())
+          .advise("wait for it to end, or choose another name");
+    }
+    // Between open and lock the former owner may have renamed or removed the file; and one with a second name is not
+    // a temporary file of ours, so that only this name of it goes.
+    if (names(path, descriptor) && status.st_nlink == 1) return LockedFile{descriptor, true};
+    if (status.st_nlink > 1) unlink(path.c_str());
+    close(descriptor);
+  }
+  return temporary_error(path, EBUSY);
+}
 
 std::filesystem::path temporary_name(const std::filesystem::path& target) {
   // FNV-1a over the whole name keeps two long names with one beginning apart.
@@ -222,11 +227,17 @@ Result<void> AtomicFile::commit() {
 }
 
 Result<void> write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  const FileSizeSignalBlock no_signal;
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return Error(ErrorCode::Io, std::string("cannot write: ") + std::strerror(errno)).in_file(path.string());
+    if (written < 0) {
+      const int error_number = errno;
+      struct stat status{};
+      const std::uint64_t before =
+          fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size)) : 0;
+      return write_error("cannot write", error_number, descriptor, before + bytes.size()).in_file(path.string());
+    }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};

@@ -49,6 +49,15 @@ class AtomicFile {
   bool force_ = false;
 };
 
+// A file of this name, made where there is none, open for reading and writing and locked for this process: nobody else
+// has removed or replaced it since. A name that the file shares with another one goes, and the file is made anew. Io
+// where it is no regular file, or another process has it. The caller closes it.
+struct LockedFile {
+  int descriptor = -1;
+  bool locked = false;  // not on a file system without locks, as some network ones are
+};
+[[nodiscard]] Result<LockedFile> open_locked(const std::filesystem::path& path);
+
 // All of `bytes`; Io names `path`, which is what the user knows the file by.
 [[nodiscard]] Result<void> write_all(int descriptor, std::span<const std::byte> bytes,
                                      const std::filesystem::path& path);

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
 
+#include "core/io/file_size_signal.h"
 #include "core/io/hdf5_error.h"
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -38,36 +37,6 @@ struct ChannelFile {
 
 ChannelFile& self(H5FD_t* file) { return *reinterpret_cast<ChannelFile*>(file); }
 const ChannelFile& self(const H5FD_t* file) { return *reinterpret_cast<const ChannelFile*>(file); }
-
-// Holds back SIGXFSZ, which would end the process, for the thread and the time of one call; the call then fails with
-// EFBIG. A signal that arose here is taken out of the queue again.
-class FileSizeSignalBlock {
- public:
-  FileSizeSignalBlock() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &previous_);
-  }
-  ~FileSizeSignalBlock() {
-    const int error_number = errno;
-    if (!was_pending_) {
-      const timespec no_wait{};
-      sigtimedwait(&signal_, nullptr, &no_wait);
-    }
-    pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
-    errno = error_number;
-  }
-  FileSizeSignalBlock(const FileSizeSignalBlock&) = delete;
-  FileSizeSignalBlock& operator=(const FileSizeSignalBlock&) = delete;
-
- private:
-  sigset_t signal_;
-  sigset_t previous_;
-  bool was_pending_ = false;
-};
 
 herr_t failed(FileChannel& channel, int error_number, haddr_t needed_bytes) {
   if (channel.error_number == 0) {

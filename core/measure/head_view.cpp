@@ -111,13 +111,19 @@ std::vector<double> quantiles(std::vector<double> values, const std::vector<doub
   std::vector<double> result(at.size(), kNaN);
   if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
     return result;
-  std::sort(values.begin(), values.end());
+  // One or two are selected in less time than all are sorted.
+  const bool few = at.size() <= 2;
+  if (!few) std::sort(values.begin(), values.end());
   for (std::size_t q = 0; q < at.size(); ++q) {
     const double position = at[q] * static_cast<double>(values.size() - 1);
     const auto below = static_cast<std::size_t>(std::floor(position));
-    const std::size_t above = std::min(below + 1, values.size() - 1);
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(below);
+    if (few) std::nth_element(values.begin(), place, values.end());
+    const double above = place + 1 == values.end() ? *place
+                         : few                     ? *std::min_element(place + 1, values.end())
+                                                   : *(place + 1);
     const double share = position - static_cast<double>(below);
-    result[q] = values[below] + share * (values[above] - values[below]);
+    result[q] = *place + share * (above - *place);
   }
   return result;
 }

@@ -3,16 +3,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/split_mix.h"
+
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
+// Without the increment.
+std::uint64_t mix(std::uint64_t z) { return split_mix(z - kSplitMixIncrement); }
 
 std::uint64_t fnv1a(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325;
@@ -23,9 +20,13 @@ std::uint64_t fnv1a(std::string_view text) {
 }  // namespace
 
 RandomStream::RandomStream(std::uint64_t seed, std::string_view stream, std::uint64_t index)
-    : state_(mix(mix(seed + kGolden) ^ mix(fnv1a(stream)) ^ mix(index + 2 * kGolden))) {}
+    : state_(mix(split_mix(seed) ^ mix(fnv1a(stream)) ^ split_mix(index + kSplitMixIncrement))) {}
 
-std::uint64_t RandomStream::next() { return mix(state_ += kGolden); }
+std::uint64_t RandomStream::next() {
+  const std::uint64_t number = split_mix(state_);
+  state_ += kSplitMixIncrement;
+  return number;
+}
 
 double RandomStream::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 

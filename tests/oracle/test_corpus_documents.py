@@ -162,6 +162,11 @@ FAULTS = {
     "short": ("a.txt", b"tiny", [], 3, ["no document is as long", "at most 4"]),
     "empty": ("a.txt", b"", [], 3, ["no document is as long"]),
     "row": ("a.npy", None, [], 3, ["row", "8 ids"]),
+    "row_bos": ("a.npy", None, ["--bos", "always"], 2, ["--bos", "row", "a.npy:0"]),
+    "row_joined": ("a.npy", None, ["--pack", "concat"], 2, ["--pack", "a.npy:0"]),
+    "ids_as_gzip": ("a.bin", b"\x1f\x8b" + bytes(30), [], 3, ["0 to 256", "35615"]),
+    "packed_ids": ("a.bin.gz", gzip.compress(bytes(64)), [], 4, ["packed file of token ids"]),
+    "packed_bin": ("a.bin", gzip.compress(bytes(64)), [], 4, ["packed file of token ids"]),
 }
 
 
@@ -173,7 +178,8 @@ def test_faults_are_named_and_nothing_is_written(plan, tmp_path, fault):
     else:
         (tmp_path / name).write_bytes(data)
     (tmp_path / "x.bin").write_bytes(bytes(8)) if fault == "lying" else None
-    plan("--data", tmp_path / name, "--length", "8", "--bos", "never", *options, code=code, words=words)
+    bos = [] if "--bos" in options else ["--bos", "never"]
+    plan("--data", tmp_path / name, "--length", "8", *bos, *options, code=code, words=words)
 
 
 def test_usage(plan, command, tmp_path):

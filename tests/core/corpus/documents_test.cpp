@@ -103,6 +103,23 @@ CATCH_TEST_CASE("documents: folders are read in the order of their paths as byte
   CATCH_CHECK(missing.error().code == ErrorCode::NotFound);
 }
 
+CATCH_TEST_CASE("documents: ids that begin as gzip does are ids") {
+  const TempFolder folder;
+  DocumentOptions options;
+  const Ids expected = {{0x8B1F, 7, 0x8B1F, 8, 9, 10, 11, 12}};
+  CATCH_CHECK(ids(read_all({folder.write("a.bin", packed_ids<std::uint16_t>(expected))}, options)) == expected);
+  const Ids later = {{0x8B1F, 8, 0, 0, 0xFF09, 12}};  // up to the effort, which gzip never has as 9
+  CATCH_CHECK(ids(read_all({folder.write("b.bin", packed_ids<std::uint16_t>(later))}, options)) == later);
+  CATCH_CHECK(ids(read_all({folder.write("c.bin", packed_ids<std::uint16_t>({{0x8B1F}}))}, options)) == Ids{{0x8B1F}});
+  // Under another name it is a packed file that is damaged; and what is packed is no list of ids.
+  CATCH_CHECK(read_all({folder.write("a.txt", packed_ids<std::uint16_t>(expected))}, options).failed);
+  for (const char* name : {"d.bin", "d.bin.gz"}) {
+    const Read packed = read_all({folder.write(name, gzip(packed_ids<std::uint16_t>(expected)))}, options);
+    CATCH_REQUIRE(packed.failed);
+    CATCH_CHECK(packed.error.code == ErrorCode::Unsupported);
+  }
+}
+
 CATCH_TEST_CASE("documents: packed text is unpacked, in several members or frames too, and hashed as it lies") {
   const TempFolder folder;
   std::string text;

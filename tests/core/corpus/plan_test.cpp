@@ -258,6 +258,59 @@ CATCH_TEST_CASE("corpus: too short documents and rows of another length are refu
   CATCH_CHECK(plan(folder.path() / "m.npy", options).error().code == ErrorCode::InvalidArgument);
 }
 
+CATCH_TEST_CASE("corpus: rows of a matrix are taken as they are") {
+  const TempFolder folder;
+  const fs::path rows =
+      folder.write("m.npy", numpy_array("<i4", "(2, 3)", packed_ids<std::int32_t>({{1, 2, 3}, {4, 5, 6}})));
+  PlanOptions options;
+  options.length = 3;
+  options.bos = BosMode::Always;
+  const auto plan = [&] { return plan_corpus(std::vector<fs::path>{rows}, options, byte_model(true), {}, {}); };
+  CATCH_REQUIRE(!plan());
+  CATCH_CHECK(plan().error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(plan().error().tensor == "--bos");
+  options.bos = BosMode::Auto;
+  CATCH_CHECK(required(plan()).sequences[1].ids == std::vector<std::int32_t>{4, 5, 6});
+  options.concat = true;
+  CATCH_REQUIRE(!plan());
+  CATCH_CHECK(plan().error().tensor == "--pack");
+}
+
+CATCH_TEST_CASE(
+    "corpus: text with a BOS and ids without one are not joined unless it is said what stands before them") {
+  const TempFolder folder;
+  const std::vector<fs::path> data = {folder.write("a.txt", "abcde"),
+                                      folder.write("b.bin", packed_ids<std::uint16_t>({{1, 2, 3, 4, 5, 6}}))};
+  PlanOptions options;
+  options.length = 4;
+  options.concat = true;
+  options.order = CorpusOrder::Natural;
+  const auto refused = plan_corpus(data, options, byte_model(true), {}, {});
+  CATCH_REQUIRE(!refused);
+  CATCH_CHECK(refused.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(refused.error().tensor == "--bos");
+  CATCH_CHECK(required(plan_corpus(data, options, byte_model(false), {}, {})).sequences.size() == 2);
+  options.bos = BosMode::Always;
+  const CorpusPlan plan = required(plan_corpus(data, options, byte_model(true), {}, {}));
+  CATCH_REQUIRE(plan.sequences.size() == 3);
+  CATCH_CHECK(plan.sequences[1].ids == std::vector<std::int32_t>{256, 'd', 'e', 1});
+  options.bos = BosMode::Never;
+  CATCH_CHECK(required(plan_corpus(data, options, byte_model(true), {}, {})).sequences.size() == 2);
+}
+
+CATCH_TEST_CASE("corpus: an id of a plan that a model has not is told wherever it stands") {
+  CorpusPlan plan;
+  plan.sequences = {{0, 0, 0, {1, 2, 3}}, {0, 1, 3, {4, 9, 5}}};
+  required_void(check_ids(plan, 10, "plan.h5"));
+  const auto found = check_ids(plan, 9, "plan.h5");
+  CATCH_REQUIRE(!found);
+  CATCH_CHECK(found.error().code == ErrorCode::Corrupt);
+  CATCH_CHECK(found.error().file == "plan.h5");
+  CATCH_CHECK(found.error().tensor == "sequence 1, position 1");
+  CATCH_CHECK(found.error().expected == "0 to 8");
+  CATCH_CHECK(found.error().found == "9");
+}
+
 CATCH_TEST_CASE("corpus: shards are contiguous and cover everything once") {
   for (const std::int64_t sequences : {1, 7, 32})
     for (const std::int64_t shards : {1, 2, 3, 8}) {
@@ -270,6 +323,8 @@ CATCH_TEST_CASE("corpus: shards are contiguous and cover everything once") {
       }
       CATCH_CHECK(next == sequences);
     }
+  const std::int64_t many = std::int64_t{1} << 60;
+  CATCH_CHECK(shard_range(many, 999'999, 1'000'000).first + shard_range(many, 999'999, 1'000'000).count == many);
 }
 
 CATCH_TEST_CASE("corpus: a plan comes back from its file, and a file that was changed is told") {

@@ -15,6 +15,7 @@
 #include "core/base/numbers.h"
 #include "core/corpus/exact_sum.h"
 #include "core/corpus/sketch.h"
+#include "core/measure/head_view.h"
 #include "tests/support/catch.h"
 #include "tests/support/near.h"
 
@@ -152,13 +153,16 @@ CATCH_TEST_CASE("corpus statistics: draws of the bootstrap") {
 }
 
 CATCH_TEST_CASE("corpus statistics: quantiles of type 7") {
-  std::vector<double> values = {5, 1, 4, 2, 3};
-  CATCH_CHECK(quantile_of(values, 0.5) == 3.0);
-  CATCH_CHECK(quantile_of(values, 0.1) == near(1.4, 1e-15));
-  CATCH_CHECK(quantile_of(values, 0.0) == 1.0);
-  CATCH_CHECK(quantile_of(values, 1.0) == 5.0);
-  std::vector<double> one = {7};
-  CATCH_CHECK(quantile_of(one, 0.975) == 7.0);
+  const std::vector<double> values = {5, 1, 4, 2, 3};
+  CATCH_CHECK(quantiles(values, {0.5}).front() == 3.0);
+  CATCH_CHECK(quantiles(values, {0.1}).front() == near(1.4, 1e-15));
+  CATCH_CHECK(quantiles(values, {0.0}).front() == 1.0);
+  CATCH_CHECK(quantiles(values, {1.0}).front() == 5.0);
+  const std::vector<double> one = {7};
+  CATCH_CHECK(quantiles(one, {0.975}).front() == 7.0);
+  // One and two points are selected, more are looked up among the sorted.
+  const std::vector<double> all = quantiles(values, {0.025, 0.5, 0.975});
+  CATCH_CHECK(quantiles(values, {0.025, 0.975}) == std::vector<double>{all[0], all[2]});
 }
 
 CATCH_TEST_CASE("sketches: a quantile is within half a percent, or half a bin, of the sorted values") {
