@@ -217,9 +217,10 @@ void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
 }
 
 void add_compare(CLI::App& app, CompareArguments& arguments) {
-  CLI::App* command = app.add_subcommand("compare", "the same quantities of two run files side by side");
-  command->add_option("a", arguments.a, "run file")->type_name(kFileValue)->required();
-  command->add_option("b", arguments.b, "run file")->type_name(kFileValue)->required();
+  CLI::App* command = app.add_subcommand(
+      "compare", "the same quantities of two run files side by side; what changed between two corpora");
+  command->add_option("a", arguments.a, "run file, or corpus")->type_name(kFileValue)->required();
+  command->add_option("b", arguments.b, "another; of the same sequences")->type_name(kFileValue)->required();
   command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(not_a_size);
   command->add_option("--atol", arguments.atol, "absolute tolerance")->check(not_a_size);
   command->add_flag("--json", arguments.json, "machine-readable output");
@@ -502,7 +503,11 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
                        &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
-  if (app.got_subcommand("compare")) return run_compare(compare);
+  if (app.got_subcommand("compare")) {
+    const CLI::App& chosen = *app.get_subcommand("compare");
+    compare.by_value = chosen.count("--rtol") + chosen.count("--atol") > 0;
+    return run_compare(compare);
+  }
   if (app.got_subcommand("table")) return run_table(table);
   if (app.got_subcommand("figure")) {
     figure.words.assign(argv + 1, argv + argc);

@@ -3,12 +3,17 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "app/cli/compare_corpora.h"
 #include "app/cli/compare_summary.h"
 #include "app/process/report_error.h"
+#include "app/process/signals.h"
 #include "core/base/result.h"
+#include "core/corpus/paired.h"
 #include "core/io/compare.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/run/run_overview.h"
 
@@ -34,6 +39,22 @@ Result<Compared> compare_paths(const CompareArguments& arguments) {
   return compared;
 }
 
+bool is_corpus(const RunFile& file) {
+  const auto schema = file.root_attribute("schema_name");
+  return schema && *schema == kCorpusSchemaName;
+}
+
+// Nothing where the files are not both corpora, or one cannot be opened, which the comparison of values says.
+std::optional<Result<PairedCorpora>> paired_paths(const CompareArguments& arguments) {
+  if (arguments.by_value) return {};
+  const auto a = RunFile::open(arguments.a), b = RunFile::open(arguments.b);
+  if (!a || !b || !is_corpus(**a) || !is_corpus(**b)) return {};
+  const GracefulStop graceful;
+  auto paired = compare_corpora(**a, **b, [] { return signal_received(); });
+  if (!paired && paired.error().file.empty()) return paired.error().in_file(arguments.b.string());
+  return paired;
+}
+
 std::string json_of(const Compared& compared) {
   auto json = nlohmann::ordered_json::parse(comparison_json(compared.files));
   json["changes"] = change_json(compared.a, compared.b);
@@ -43,6 +64,17 @@ std::string json_of(const Compared& compared) {
 }  // namespace
 
 int run_compare(const CompareArguments& arguments) {
+  if (const auto paired = paired_paths(arguments)) {
+    if (!*paired) {
+      const int code = report_error(paired->error(), arguments.json);
+      return paired->error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
+    }
+    const std::string text =
+        arguments.json ? paired_json(**paired).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                       : paired_text(**paired);
+    std::fputs(text.c_str(), stdout);
+    return (*paired)->equal() ? 0 : kNotEqual;
+  }
   const Result<Compared> compared = compare_paths(arguments);
   if (!compared) return report_error(compared.error(), arguments.json);
   const bool equal = compared->files.equal();
