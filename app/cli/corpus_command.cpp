@@ -14,6 +14,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/run_request.h"
 #include "app/process/exit_codes.h"
+#include "app/process/process_settings.h"
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
 #include "app/process/version.h"
@@ -179,7 +180,8 @@ std::string corpus_text(const CorpusRequest& request, const RunNotes& notes, con
   return text + format("Wrote %s.\n", output.c_str());
 }
 
-nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, const CorpusOutcome& outcome) {
+nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, std::int64_t threads,
+                           const CorpusOutcome& outcome) {
   nlohmann::json result = {{"path", request.run.output.string()},
                            {"nothing_to_do", outcome.nothing_to_do},
                            {"plan", plan_json(*request.plan)},
@@ -201,6 +203,7 @@ nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, 
   result["device"] = request.run.device;
   result["device_note"] = notes.device;
   result["dtype"] = dtype_name(request.run.dtype);
+  result["threads"] = threads;
   result["seconds"] = outcome.seconds;
   result["size_bytes"] = outcome.size_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
@@ -262,6 +265,11 @@ int run_corpus_command(const CorpusArguments& given) {
   warn(plan->warnings);
   if (arguments.plan_only) return write_plan_only(arguments, *model, *plan);
 
+  if (arguments.threads > 0)
+    if (const AllowedThreads taken = take_threads(arguments.threads); !taken.limit.empty())
+      warn({format("warning: %lld threads were asked for, %lld are allowed (%s)",
+                   static_cast<long long>(arguments.threads), static_cast<long long>(taken.count),
+                   taken.limit.c_str())});
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), json);
   CorpusRequest request;
@@ -278,6 +286,7 @@ int run_corpus_command(const CorpusArguments& given) {
   request.epsilons = arguments.epsilons;
   request.bootstrap_seed = arguments.bootstrap_seed;
   request.with_ids = !arguments.no_ids;
+  request.curves = arguments.curves;
   request.batch_tokens = arguments.batch_tokens;
   request.shard_index = shard->index, request.shard_count = shard->count;
   const auto size = corpus_size(request);
@@ -305,7 +314,7 @@ int run_corpus_command(const CorpusArguments& given) {
     return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
   if (json)
-    print_json(corpus_json(request, notes, *outcome));
+    print_json(corpus_json(request, notes, threads, *outcome));
   else
     std::fputs(corpus_text(request, notes, *outcome).c_str(), stdout);
   for (const std::string& violation : outcome->violations)

@@ -20,13 +20,13 @@ struct CorpusArguments {
   AnalyzeArguments run;  // its prompt is not used
   std::vector<std::filesystem::path> data;
   std::filesystem::path plan;
-  bool plan_only = false, no_ids = false;
+  bool plan_only = false, no_ids = false, curves = false;
   std::string shard;  // "3/8"; empty: everything
   std::string split = "none", field, ids_dtype = "uint16", pack = "none", separator = "none", order = "spread";
   std::string bos = "auto", keep = "all";
   std::optional<std::int64_t> document_end;
   std::optional<std::uint64_t> seed;
-  std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0, batch_tokens = 0;
+  std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0, batch_tokens = 0, threads = 0;
   std::vector<double> epsilons = {0.2, 0.3, 0.4};
   std::uint64_t bootstrap_seed = 0;
 };

@@ -68,6 +68,13 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
                   "tokens of sequences that run together (default: 4096 on the processor, 65536 on a GPU)")
       ->check(CLI::Range(std::int64_t{1}, kMost))
       ->excludes(only);
+  command
+      .add_option("--threads", arguments.threads,
+                  "threads that compute (default: as many as processors, control groups and Slurm allow)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096}))
+      ->excludes(only);
+  command.add_flag("--curves", arguments.curves, "curves over the number of visible keys too (group /curves)")
+      ->excludes(only);
   command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file")
       ->excludes(only);
 }

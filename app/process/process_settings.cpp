@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include <string>
+
 namespace headroom {
 
 void apply_process_settings() {
@@ -21,6 +23,16 @@ void apply_process_settings() {
   // By default a thread that waits at a barrier spins for about a millisecond. On a machine with other work the thread
   // it waits for is not running then: the same analysis takes up to five times as long.
   if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
+  // Libraries count processors, and know of neither control groups nor Slurm.
+  if (const AllowedThreads allowed = allowed_threads(); allowed.limit != "processors")
+    setenv("OMP_NUM_THREADS", std::to_string(allowed.count).c_str(), /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+AllowedThreads take_threads(std::int64_t wanted) {
+  AllowedThreads allowed = allowed_threads();
+  if (wanted >= 1 && wanted <= allowed.count) allowed = {wanted, ""};
+  setenv("OMP_NUM_THREADS", std::to_string(allowed.count).c_str(), /*overwrite=*/1);  // NOLINT(concurrency-mt-unsafe)
+  return allowed;
 }
 
 }  // namespace headroom

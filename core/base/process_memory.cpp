@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <optional>
+
+#include "core/base/environment.h"
+#include "core/base/parse_number.h"
 
 namespace headroom {
 namespace {
@@ -74,6 +78,17 @@ void take_least(const std::filesystem::path& mount, std::filesystem::path path, 
   }
 }
 
+// Of a job on this node, in MiB; 0 is all of it.
+std::optional<double> slurm_memory() {
+  constexpr double kMiB = 1048576.0;
+  if (const auto node = parse_index(environment_text("SLURM_MEM_PER_NODE")); node && *node > 0)
+    return static_cast<double>(*node) * kMiB;
+  const auto each = parse_index(environment_text("SLURM_MEM_PER_CPU"));
+  const auto processors = parse_index(environment_text("SLURM_CPUS_PER_TASK"));
+  if (!each || *each == 0) return {};
+  return static_cast<double>(*each) * static_cast<double>(std::max<std::int64_t>(1, processors.value_or(1))) * kMiB;
+}
+
 }  // namespace
 
 double resident_bytes() {
@@ -112,6 +127,10 @@ FreeMemory free_memory(const std::filesystem::path& root) {
                  free);
   }
   if (root != "/") return free;
+  if (const auto given = slurm_memory()) {
+    const double left = std::max(0.0, *given - resident_bytes());
+    if (left < free.bytes) free = {left, "the memory that Slurm gives"};
+  }
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const double used = first_number("/proc/self/statm").value_or(0.0) * static_cast<double>(sysconf(_SC_PAGESIZE));

@@ -26,12 +26,12 @@ void release_spare_heap();
 
 struct FreeMemory {
   double bytes = 0.0;  // that this process may take beyond what it has
-  std::string limit;   // what says so: "free memory", "the control group's limit", "ulimit -v"
+  std::string limit;   // what says so: "free memory", "the control group's limit", "ulimit -v", …
 };
 
 // The least of what the machine has, what the control groups of the process leave (versions 1 and 2, every one above it
-// too) and what ulimit -v leaves. `root` has proc/ and sys/fs/cgroup/; the limits of the process itself are asked for
-// only with "/".
+// too), what Slurm gives (SLURM_MEM_PER_NODE, or SLURM_MEM_PER_CPU times SLURM_CPUS_PER_TASK) and what ulimit -v
+// leaves. `root` has proc/ and sys/fs/cgroup/; Slurm and the limits of the process itself are asked only with "/".
 [[nodiscard]] FreeMemory free_memory(const std::filesystem::path& root = "/");
 
 }  // namespace headroom

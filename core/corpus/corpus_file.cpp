@@ -64,6 +64,7 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(write_plan_parts(writer_, *content_.plan, content_.range, content_.with_ids));
     HEADROOM_TRY_VOID(write_fixed());
     HEADROOM_TRY(CorpusSummary summary, write_sequences());
+    HEADROOM_TRY_VOID(write_curve_bins());
     HEADROOM_TRY_VOID(write_bins());
     HEADROOM_TRY_VOID(write_shards());
     return summary;
@@ -97,6 +98,17 @@ class CorpusWriter {
       axis.units = sketch.units;
       HEADROOM_TRY_VOID(writer_.add_axis(axis));
     }
+    if (layout_.curve_bins() > 0) {
+      std::vector<double> middles;
+      for (std::int64_t bin = 0; bin < layout_.curve_bins(); ++bin) {
+        const CurveBin range = curve_bin_range(bin);
+        middles.push_back(0.5 * static_cast<double>(range.first + range.last));
+      }
+      AxisDef axis =
+          index_axis("visible_keys", std::move(middles), "number of visible keys: the middle of those in a bin");
+      axis.type = ElementType::Float64;
+      HEADROOM_TRY_VOID(writer_.add_axis(axis));
+    }
     std::vector<double> shards;
     for (std::size_t i = 0; i < content_.shards.size(); ++i) shards.push_back(static_cast<double>(i));
     return writer_.add_axis(index_axis("shard", std::move(shards), "range of sequences, from 0", "shards"));
@@ -118,10 +130,45 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset(
         "", "sink_rate", {std::string(kStatisticAxis), "epsilon", "map"}, ElementType::Float64, "1",
         "share of heads that are sinks", "share of (layer, head) with a sink score above epsilon, of a sequence")));
+    HEADROOM_TRY_VOID(define_curves());
     return writer_.add_dataset(
         number_dataset("", "sink_frequency", with_axis(kStatisticAxis, layout_.sinks().axes), ElementType::Float64, "1",
                        "share of sequences in which a head is a sink",
                        "1 where the head's sink score is above epsilon, 0 elsewhere, of a sequence"));
+  }
+
+  Result<void> define_curves() {
+    if (layout_.curve_bins() == 0) return {};
+    for (const char* name : {"visible_first", "visible_last"})
+      HEADROOM_TRY_VOID(writer_.add_dataset(number_dataset(
+          "curves", name, {"visible_keys"}, ElementType::Int32, "1",
+          name == std::string_view("visible_first") ? "least number of visible keys" : "largest number of visible keys",
+          "of the rows in a bin: each number its own bin up to 11, then eighths of octaves")));
+    for (const CorpusDataset& dataset : layout_.floats()) {
+      if (dataset.curve == nullptr) continue;
+      const CurveQuantity& curve = *dataset.curve;
+      DatasetDef def = number_dataset("curves", std::string(curve.name), with_axis(kStatisticAxis, dataset.axes),
+                                      ElementType::Float64, "1", "", "");
+      def.units = curve.units;
+      def.long_name = std::string(curve.long_name) + " by visible keys";
+      def.definition = "mean of " + std::string(curve.formula) + " over the rows of a sequence that see so many keys";
+      def.attributes["over"] = "sequences; their values are not kept";
+      def.attributes["clusters"] = "sequence";
+      HEADROOM_TRY_VOID(writer_.add_dataset(def));
+    }
+    return {};
+  }
+
+  Result<void> write_curve_bins() {
+    if (layout_.curve_bins() == 0) return {};
+    std::vector<double> first, last;
+    for (std::int64_t bin = 0; bin < layout_.curve_bins(); ++bin) {
+      const CurveBin range = curve_bin_range(bin);
+      first.push_back(static_cast<double>(range.first)), last.push_back(static_cast<double>(range.last));
+    }
+    const std::int64_t start[] = {0}, count[] = {layout_.curve_bins()};
+    HEADROOM_TRY_VOID(writer_.write("curves/visible_first", start, count, first));
+    return writer_.write("curves/visible_last", start, count, last);
   }
 
   Result<void> define_sequences() {
@@ -292,7 +339,9 @@ class CorpusWriter {
       } else {
         results = summed_statistics(dataset);
       }
-      HEADROOM_TRY_VOID(write_results(dataset.name, dataset.extents, results));
+      HEADROOM_TRY_VOID(
+          write_results(dataset.curve != nullptr ? "curves/" + std::string(dataset.curve->name) : dataset.name,
+                        dataset.extents, results));
     }
     for (const CorpusDataset& dataset : layout_.integers())
       if (dataset.kept)
@@ -370,6 +419,8 @@ class CorpusWriter {
       of(result, Statistic::Least) = moments.least();
       of(result, Statistic::Most) = moments.most();
       of(result, Statistic::Count) = static_cast<double>(moments.count());
+      if (dataset.curve != nullptr)
+        of(result, Statistic::StandardError) = moments.deviation() / std::sqrt(static_cast<double>(moments.count()));
     }
     return results;
   }

@@ -55,7 +55,8 @@ const std::vector<std::string>& sink_maps() {
   return maps;
 }
 
-Result<CorpusLayout> CorpusLayout::create(RunShape shape, std::string_view keep, std::vector<double> epsilons) {
+Result<CorpusLayout> CorpusLayout::create(RunShape shape, std::string_view keep, std::vector<double> epsilons,
+                                          bool curves) {
   CorpusLayout layout;
   layout.shape_ = std::move(shape);
   layout.epsilons_ = std::move(epsilons);
@@ -101,7 +102,9 @@ Result<CorpusLayout> CorpusLayout::create(RunShape shape, std::string_view keep,
   // Where what it follows from is kept, statistics of it are as of what is kept.
   sinks.kept = layout.find("sink_score")->kept && layout.find("sink_score_net")->kept;
   layout.float_columns_ += sinks.size;
+  layout.sinks_ = layout.floats_.size();
   layout.floats_.push_back(std::move(sinks));
+  if (curves) layout.add_curves();
 
   RunShape with_bins = own;
   with_bins.summary_only = false;
@@ -127,6 +130,24 @@ Result<CorpusLayout> CorpusLayout::create(RunShape shape, std::string_view keep,
     layout.bins_.push_back(bins);
   }
   return layout;
+}
+
+void CorpusLayout::add_curves() {
+  curve_bins_ = headroom::curve_bins(shape_.length);
+  for (const CurveQuantity& curve : curve_quantities()) {
+    CorpusDataset dataset;
+    dataset.curve = &curve;
+    dataset.name = "curve_" + std::string(curve.name);
+    dataset.axes = {"layer", "head"};
+    dataset.extents = {static_cast<std::int64_t>(shape_.layers.size()), static_cast<std::int64_t>(shape_.heads.size())};
+    if (curve.by_component) dataset.axes.emplace_back("component"), dataset.extents.push_back(2);
+    dataset.axes.emplace_back("visible_keys"), dataset.extents.push_back(curve_bins_);
+    dataset.first = float_columns_;
+    dataset.size = heads() * (curve.by_component ? 2U : 1U) * static_cast<std::size_t>(curve_bins_);
+    dataset.kept = false;
+    float_columns_ += dataset.size;
+    floats_.push_back(std::move(dataset));
+  }
 }
 
 const CorpusDataset* CorpusLayout::find(std::string_view name) const {

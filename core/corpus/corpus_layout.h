@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/corpus/curve.h"
 #include "core/corpus/sketch.h"
 #include "core/measure/quantity.h"
 #include "core/run/run_layout.h"
@@ -17,8 +18,9 @@ namespace headroom {
 
 // Columns of a record that are one dataset: elements [layers, heads, …], row-major.
 struct CorpusDataset {
-  const Quantity* quantity = nullptr;  // null: the indicator of sinks, by epsilon and map before layer and head
-  std::string name;
+  const Quantity* quantity = nullptr;    // null: a curve, or
+  const CurveQuantity* curve = nullptr;  // null: the indicator of sinks, by epsilon and map before layer and head
+  std::string name;                      // among all of them; of a curve "curve_NAME"
   std::size_t first = 0, size = 0;
   std::vector<std::string> axes;
   std::vector<std::int64_t> extents;
@@ -35,16 +37,19 @@ struct CorpusBins {
 
 class CorpusLayout {
  public:
-  // `shape` of a run over one sequence. `keep`: "all", "core", "none" or names separated by commas, which must be float
-  // quantities of the root: InvalidArgument with the name. `epsilons` ascending, in (0, 1).
-  [[nodiscard]] static Result<CorpusLayout> create(RunShape shape, std::string_view keep, std::vector<double> epsilons);
+  // Curves are measured with `curves`, and never kept. `shape` of a run over one sequence. `keep`: "all", "core",
+  // "none" or names separated by commas, which must be float quantities of the root: InvalidArgument with the name.
+  // `epsilons` ascending, in (0, 1).
+  [[nodiscard]] static Result<CorpusLayout> create(RunShape shape, std::string_view keep, std::vector<double> epsilons,
+                                                   bool curves = false);
 
   [[nodiscard]] const RunShape& shape() const { return shape_; }
   [[nodiscard]] const std::vector<double>& epsilons() const { return epsilons_; }
   [[nodiscard]] const std::vector<CorpusDataset>& floats() const { return floats_; }      // averaged
   [[nodiscard]] const std::vector<CorpusDataset>& integers() const { return integers_; }  // positions: kept or not
   [[nodiscard]] const std::vector<CorpusBins>& bins() const { return bins_; }
-  [[nodiscard]] const CorpusDataset& sinks() const { return floats_.back(); }
+  [[nodiscard]] const CorpusDataset& sinks() const { return floats_[sinks_]; }
+  [[nodiscard]] std::int64_t curve_bins() const { return curve_bins_; }  // 0: no curves
   [[nodiscard]] const CorpusDataset* find(std::string_view name) const;
 
   [[nodiscard]] std::size_t heads() const { return shape_.layers.size() * shape_.heads.size(); }
@@ -56,11 +61,14 @@ class CorpusLayout {
   [[nodiscard]] std::size_t kept_bytes() const;                     // of a sequence in the file
 
  private:
+  void add_curves();
+
   RunShape shape_;
   std::vector<double> epsilons_;
   std::vector<CorpusDataset> floats_, integers_;
   std::vector<CorpusBins> bins_;
-  std::size_t float_columns_ = 0, integer_columns_ = 0, count_bins_ = 0, extremes_ = 0;
+  std::size_t float_columns_ = 0, integer_columns_ = 0, count_bins_ = 0, extremes_ = 0, sinks_ = 0;
+  std::int64_t curve_bins_ = 0;
 };
 
 // The maps of sink_rate: first, second, net.

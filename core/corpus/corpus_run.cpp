@@ -59,6 +59,7 @@ Result<std::string> settings_of(const CorpusRequest& request, const RunPlan& pla
                         {"epsilon", request.epsilons},
                         {"bootstrap_seed", request.bootstrap_seed},
                         {"ids", request.with_ids},
+                        {"curves", request.curves},
                         {"program", request.run.program}}
       .dump();
 }
@@ -281,7 +282,8 @@ class CorpusRun {
 
 Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   HEADROOM_TRY(const RunPlan plan, plan_of(request));
-  HEADROOM_TRY(const CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
+  HEADROOM_TRY(const CorpusLayout layout,
+               CorpusLayout::create(plan.shape, request.keep, request.epsilons, request.curves));
   const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
   CorpusSize size;
   size.kept_bytes = static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
@@ -299,7 +301,7 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
 Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request, const CorpusProgress& progress,
                                  const kernels::StopRequested& stop) {
   HEADROOM_TRY(RunPlan plan, plan_of(request));
-  HEADROOM_TRY(CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
+  HEADROOM_TRY(CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons, request.curves));
   const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
   if (range.count == 0) {
     Error error(ErrorCode::InvalidArgument, "the shard has no sequences");

@@ -27,6 +27,7 @@ struct CorpusRequest {
   std::vector<double> epsilons = {0.2, 0.3, 0.4};
   std::uint64_t bootstrap_seed = 0;
   bool with_ids = true;
+  bool curves = false;
   std::int64_t batch_tokens = 0;  // of sequences that run together; 0: 4096 on the processor, 65536 on a GPU
 };
 

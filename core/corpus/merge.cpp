@@ -179,7 +179,8 @@ class Merger {
         shape.bias_behind = static_cast<std::int64_t>(distances.back());
       }
     }
-    auto layout = CorpusLayout::create(std::move(shape), keep_, std::move(epsilons));
+    auto layout =
+        CorpusLayout::create(std::move(shape), keep_, std::move(epsilons), said.value("curves", json()) == true);
     if (!layout) return part.named(layout.error());
     layout_ = std::make_unique<CorpusLayout>(std::move(*layout));
     return {};

@@ -92,7 +92,14 @@ Result<void> SequenceCollector::on_layer(LayerRecord record) {
           }
         return {};
       }));
-  for (std::size_t h = 0; h < measured.heads().size(); ++h) count_bins(measured.heads()[h], l * shape.heads.size() + h);
+  for (std::size_t h = 0; h < measured.heads().size(); ++h) {
+    const std::size_t place = l * shape.heads.size() + h;
+    count_bins(measured.heads()[h], place);
+    for (const CorpusDataset& dataset : layout_.floats())
+      if (const std::size_t size = dataset.size / layout_.heads(); dataset.curve != nullptr)
+        curve_values(measured.heads()[h], *dataset.curve,
+                     std::span(record_.floats).subspan(dataset.first + place * size, size));
+  }
   return {};
 }
 

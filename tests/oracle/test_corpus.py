@@ -332,10 +332,23 @@ def test_batches_of_any_size_are_the_same_run(single, corpus, tmp_path, tokens):
     assert contents(tmp_path / "c.h5") == contents(single[0])
 
 
-def test_one_thread_is_the_same_run(single, command, tmp_path):
-    outcome = command("corpus", BYTES, *CUT, "-o", tmp_path / "c.h5", "--device", "cpu", env={"OMP_NUM_THREADS": "1"})
+@pytest.mark.parametrize("threads", [["--threads", "1"], ["--threads", "2"], {"OMP_NUM_THREADS": "1"}, {"SLURM_CPUS_PER_TASK": "1"}], ids=str)
+def test_any_number_of_threads_is_the_same_run(single, command, tmp_path, threads):
+    options, env = (threads, {}) if isinstance(threads, list) else ([], threads)
+    outcome = command("corpus", BYTES, *CUT, "-o", tmp_path / "c.h5", "--device", "cpu", "--json", *options, env=env)
     assert outcome.code == 0, outcome
+    expected = min(int(options[1]), command("doctor", "--json").json["threads"]) if options else 1
+    assert outcome.json["threads"] == expected
+    with h5py.File(tmp_path / "c.h5") as file:
+        assert file["shards/threads"][:].tolist() == [expected]
     assert contents(tmp_path / "c.h5") == contents(single[0])
+
+
+def test_no_more_threads_than_are_allowed(command, tmp_path):
+    outcome = command("corpus", BYTES, *CUT, "--threads", "999", "-o", tmp_path / "c.h5", "--device", "cpu", "--json",
+                      env={"SLURM_CPUS_PER_TASK": "1"})
+    assert outcome.code == 0 and outcome.json["threads"] == 1
+    assert "999 threads were asked for, 1 are allowed (SLURM_CPUS_PER_TASK)" in outcome.errors
 
 
 def test_merge_names_what_is_missing_doubled_or_other(corpus, command, plan, tmp_path):

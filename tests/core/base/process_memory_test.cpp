@@ -1,16 +1,21 @@
-// What the machine, control groups and ulimit leave, from made-up trees of /proc and /sys.
+// What the machine, control groups, Slurm and ulimit leave of memory and processors, from made-up trees of /proc and
+// /sys.
 #include "core/base/process_memory.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/process_threads.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
 
@@ -70,6 +75,55 @@ CATCH_TEST_CASE("free memory: control groups of version 1, and a container whose
   CATCH_CHECK(system.free().bytes == 700000000.0);
   system.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   CATCH_CHECK(system.free().limit == "free memory");
+}
+
+CATCH_TEST_CASE("free memory: what Slurm gives counts") {
+  const double resident = resident_bytes();
+  CATCH_REQUIRE(resident > 1e6);
+  for (const auto& [name, value] : {std::pair{"SLURM_MEM_PER_NODE", "500"}, std::pair{"SLURM_MEM_PER_CPU", "250"}}) {
+    setenv("SLURM_CPUS_PER_TASK", "2", 1);
+    setenv(name, value, 1);
+    const FreeMemory free = free_memory();
+    unsetenv(name);
+    unsetenv("SLURM_CPUS_PER_TASK");
+    CATCH_CHECK(free.limit == "the memory that Slurm gives");
+    CATCH_CHECK(std::abs(free.bytes - (500.0 * 1048576.0 - resident)) < 50e6);
+  }
+  setenv("SLURM_MEM_PER_NODE", "0", 1);
+  CATCH_CHECK(free_memory().limit != "the memory that Slurm gives");
+  unsetenv("SLURM_MEM_PER_NODE");
+}
+
+CATCH_TEST_CASE("threads: processors, control groups of both versions, Slurm") {
+  const TempFolder folder;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((folder.path() / path).parent_path());
+    std::ofstream(folder.path() / path) << text;
+  };
+  const auto allowed = [&] { return allowed_threads(folder.path()); };
+  CATCH_CHECK(allowed().limit == "processors");
+  write("proc/self/cgroup", "0::/a/b\n");
+  write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  CATCH_CHECK(allowed().limit == "processors");
+  write("sys/fs/cgroup/a/cpu.max", "350000 100000\n");
+  CATCH_CHECK(allowed().count == 4);
+  CATCH_CHECK(allowed().limit == "the control group's limit");
+  write("sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
+  CATCH_CHECK(allowed().count == 1);
+  write("proc/self/cgroup", "4:cpuset:/x\n3:cpu,cpuacct:/job\n");
+  write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+  write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  CATCH_CHECK(allowed().limit == "processors");
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "600000\n");
+  write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CATCH_CHECK(allowed().count == 6);
+  const AllowedThreads here = allowed_threads();
+  CATCH_CHECK(here.count >= 1);
+  setenv("SLURM_CPUS_PER_TASK", "1", 1);
+  const AllowedThreads slurm = allowed_threads();
+  unsetenv("SLURM_CPUS_PER_TASK");
+  CATCH_CHECK(slurm.count == 1);
+  if (here.count > 1) CATCH_CHECK(slurm.limit == "SLURM_CPUS_PER_TASK");
 }
 
 CATCH_TEST_CASE("free memory: a limit on address space counts") {
