@@ -351,7 +351,7 @@ def test_no_more_threads_than_are_allowed(command, tmp_path):
     assert "999 threads were asked for, 1 are allowed (SLURM_CPUS_PER_TASK)" in outcome.errors
 
 
-def test_merge_names_what_is_missing_doubled_or_other(corpus, command, plan, tmp_path):
+def test_127_merge_names_what_is_missing_doubled_or_other(corpus, command, plan, tmp_path):
     parts = [tmp_path / f"p{i}.h5" for i in range(7)]
     for i, part in enumerate(parts):
         corpus(BYTES, part, "--plan", plan, "--shard", f"{i}/7", "--keep", "none")
@@ -377,7 +377,7 @@ def wait_for(path, size, process):
         time.sleep(0.002)
 
 
-def test_killed_and_resumed_is_undisturbed(single, command, tmp_path):
+def test_123_killed_and_resumed_is_undisturbed(single, command, tmp_path):
     out, kills, resumed = tmp_path / "c.h5", 0, 0
     record = None
     for attempt in range(40):
@@ -404,7 +404,7 @@ def test_killed_and_resumed_is_undisturbed(single, command, tmp_path):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
-def test_a_signal_keeps_the_progress(single, command, corpus, tmp_path, number, code):
+def test_125_a_signal_keeps_the_progress(single, command, corpus, tmp_path, number, code):
     out = tmp_path / "c.h5"
     process = command.start("corpus", BYTES, *CUT, *ONE, "-o", out, "--device", "cpu")
     wait_for(progress_of(out), 100000, process)
@@ -417,7 +417,7 @@ def test_a_signal_keeps_the_progress(single, command, corpus, tmp_path, number, 
     assert contents(out) == contents(single[0]) and os.listdir(tmp_path) == ["c.h5"]
 
 
-def test_the_same_command_again_does_nothing_and_another_is_refused(single, command, corpus, tmp_path):
+def test_126_the_same_command_again_does_nothing_and_another_is_refused(single, command, corpus, tmp_path):
     out = tmp_path / "c.h5"
     assert not corpus(BYTES, out, *CUT)["nothing_to_do"]
     before = (out.stat().st_mtime_ns, out.read_bytes())
@@ -436,7 +436,7 @@ def test_the_same_command_again_does_nothing_and_another_is_refused(single, comm
     refused(command("corpus", BYTES, "--data", KJV, "--length", "8", "-o", KJV, "--force"), 2)
 
 
-def test_a_sequence_that_is_not_finite_is_counted_and_the_rest_goes_on(command, tmp_path):
+def test_129_a_sequence_that_is_not_finite_is_counted_and_the_rest_goes_on(command, tmp_path):
     """One token's embedding is infinite: sequences with it are NaN from there on."""
     def spoil(tensors):
         tensors["model.embed_tokens.weight"][5] = math.inf

@@ -171,7 +171,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_named_and_nothing_is_written(plan, tmp_path, fault):
+def test_121_damaged_documents_are_named_and_nothing_is_written(plan, tmp_path, fault):
     name, data, options, code, words = FAULTS[fault]
     if data is None:
         np.save(tmp_path / name, np.ones((3, 5), np.int32))
@@ -198,7 +198,7 @@ def test_usage(plan, command, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
 
 
-def test_a_file_that_changed_since_the_plan_is_told(command, tmp_path):
+def test_122_a_file_that_changed_since_the_plan_is_told(command, tmp_path):
     data = tmp_path / "a.txt"
     data.write_text("some text that is long enough")
     assert command("corpus", BYTES, "--data", data, "--length", "8", "--plan-only", "-o", tmp_path / "plan.h5").code == 0

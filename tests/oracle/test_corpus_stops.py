@@ -43,7 +43,7 @@ def stopped(command, tmp_path_factory):
     return progress_of(out).read_bytes()
 
 
-def test_what_is_whole_in_a_log_is_not_run_again(corpus, single, stopped, tmp_path):
+def test_123_what_is_whole_in_a_log_is_not_run_again(corpus, single, stopped, tmp_path):
     whole = records(stopped)
     sequences = [end for kind, end in whole if kind == 3]
     assert len(sequences) >= 5 and whole[0][0] == 1
@@ -67,7 +67,7 @@ def test_force_begins_anew(corpus, single, stopped, tmp_path):
     assert contents(out) == contents(single[0])
 
 
-def test_a_log_is_of_one_shard(command, corpus, plan, tmp_path):  # noqa: F811
+def test_126_a_log_is_of_one_shard(command, corpus, plan, tmp_path):  # noqa: F811
     out = tmp_path / "c.h5"
     process = command.start("corpus", BYTES, "--plan", plan, "--shard", "0/2", *ONE, "-o", out, "--device", "cpu")
     wait_for(progress_of(out), 100000, process)
@@ -89,7 +89,7 @@ def test_a_log_is_of_one_shard(command, corpus, plan, tmp_path):  # noqa: F811
     assert sorted(os.listdir(tmp_path)) == sorted(["c.h5", "other.h5", progress_of(tmp_path / "other.h5").name])
 
 
-def test_a_full_disk_keeps_what_was_done(program, single, tmp_path):
+def test_124_a_full_disk_keeps_what_was_done(program, single, tmp_path):
     """A file system of 150 kB, where the log does not fit, and of 900 kB, where the file beside it does not."""
     (tmp_path / "disk").mkdir()
     out = tmp_path / "disk" / "c.h5"
@@ -111,7 +111,7 @@ def test_a_full_disk_keeps_what_was_done(program, single, tmp_path):
         assert contents(tmp_path / "c.h5") == contents(single[0])
 
 
-def test_a_limit_on_file_sizes_keeps_what_was_done(command, corpus, single, tmp_path):
+def test_124_a_limit_on_file_sizes_keeps_what_was_done(command, corpus, single, tmp_path):
     out, counts = tmp_path / "c.h5", []
     for size in (0, 60_000, 300_000, 500_000):
         outcome = command("corpus", BYTES, *CUT, *ONE, "-o", out, "--device", "cpu", limits={resource.RLIMIT_FSIZE: size})
@@ -131,7 +131,7 @@ def parts(corpus, plan, tmp_path_factory):  # noqa: F811
     return [folder / f"p{i}.h5" for i in range(7)]
 
 
-def test_a_merge_that_is_killed_leaves_nothing_half_written(command, parts, single, tmp_path):  # noqa: F811
+def test_128_a_merge_that_is_killed_leaves_nothing_half_written(command, parts, single, tmp_path):  # noqa: F811
     begin = time.monotonic()
     assert command("merge", *parts, "-o", tmp_path / "whole.h5").code == 0
     took, out, killed = time.monotonic() - begin, tmp_path / "out" / "all.h5", 0
@@ -150,7 +150,7 @@ def test_a_merge_that_is_killed_leaves_nothing_half_written(command, parts, sing
     assert contents(out) == contents(single[0]) and os.listdir(out.parent) == ["all.h5"]
 
 
-def test_a_merge_of_some_parts_says_so(command, corpus, parts, plan, single, tmp_path):  # noqa: F811
+def test_127_a_merge_of_some_parts_says_so(command, corpus, parts, plan, single, tmp_path):  # noqa: F811
     out = tmp_path / "some.h5"
     some = [parts[i] for i in (4, 0, 2, 3)]
     refused(command("merge", *some, "-o", out), 3, "missing", "--array=1,5-6", "3-5, 15-20", "--partial", "sequences 0 to 20")
@@ -185,7 +185,7 @@ def test_a_merge_of_some_parts_says_so(command, corpus, parts, plan, single, tmp
 
 
 @pytest.mark.parametrize("count", [10**12, 0, 8])
-def test_merge_believes_no_number_of_shards(command, parts, tmp_path, count):
+def test_127_merge_believes_no_number_of_shards(command, parts, tmp_path, count):
     """Of 10¹² shards nobody waits for a list, and where parts disagree nobody knows which to run."""
     shutil.copy(parts[0], tmp_path / "p0.h5")
     with h5py.File(tmp_path / "p0.h5", "r+") as file:
@@ -208,7 +208,7 @@ def test_what_is_cheap_to_say_is_said_first(command, parts, tmp_path):
     refused(command("merge", nowhere, "-o", nowhere / "c.h5"), 5, "folder")
 
 
-def test_a_plan_of_another_vocabulary_or_tokenizer(command, tmp_path):
+def test_122_a_plan_of_another_vocabulary_or_tokenizer(command, tmp_path):
     C.headroom(tmp_path / "m", C.headroom_config("softmax"), 3)  # 53 tokens
     (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"ids": [1, 2, 3, last, 5]}) + "\n" for last in (4, 52, 53)))
     arguments = ["--data", tmp_path / "ids.jsonl", "--field", "ids", "--length", "5", "--plan-only"]
