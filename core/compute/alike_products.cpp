@@ -23,7 +23,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
 
 }  // namespace
 
-AlikeProducts::AlikeProducts() {
+AlikeProducts::AlikeProducts(bool shared) : shared_(shared) {
   HEADROOM_CHECK(here_now == nullptr, "products of sequences are made alike once");
   here_now = this;
 }
@@ -36,11 +36,15 @@ at::Tensor AlikeProducts::linear(const at::Tensor& x, const at::Tensor& weight, 
   const Shape shape{x.size(0), x.size(1), x.size(2), weight.size(0), bias.defined()};
   const auto known = alike_.find(shape);
   if (known != alike_.end() && known->second) return product(x, weight, bias);
-  std::vector<at::Tensor> each;
-  for (std::int64_t i = 0; i < x.size(0); ++i) each.push_back(product(x.select(0, i), weight, bias));
-  at::Tensor alone = at::stack(each);
-  if (known == alike_.end()) alike_[shape] = same_bits(alone, product(x, weight, bias));
+  at::Tensor alone = each(x, [&](const at::Tensor& of_one) { return product(of_one, weight, bias); });
+  if (shared_ && known == alike_.end()) alike_[shape] = same_bits(alone, product(x, weight, bias));
   return alone;
+}
+
+at::Tensor AlikeProducts::each(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& f) {
+  std::vector<at::Tensor> results;
+  for (std::int64_t i = 0; i < x.size(0); ++i) results.push_back(f(x.select(0, i)));
+  return at::stack(results);
 }
 
 }  // namespace headroom

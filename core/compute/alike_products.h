@@ -1,11 +1,13 @@
-// Products on several sequences at once whose rows have the bits that each sequence alone would have. A library chooses
+// What is computed of several sequences at once and has the bits that each sequence alone would have. A library chooses
 // by the shape of a product how its sums are made, so that rows may depend on how many there are: it is tried, once for
-// each shape, and where it is so the sequences are multiplied one by one. Compute thread only.
+// each shape, and where it is so the sequences are multiplied one by one. Functions such as exp are one by one anyhow:
+// of the last numbers of a tensor, fewer than a vector, another routine computes them. Compute thread only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -13,8 +15,9 @@ namespace headroom {
 
 class AlikeProducts {
  public:
-  // While it lives, Linear on [sequences, length, channels] goes through it on this thread. Does not nest.
-  AlikeProducts();
+  // While it lives, Linear and activate() of [sequences, length, channels] go through it on this thread. Does not nest.
+  // Not `shared`: sequences are multiplied one by one without a trial.
+  explicit AlikeProducts(bool shared);
   ~AlikeProducts();
   AlikeProducts(const AlikeProducts&) = delete;
   AlikeProducts& operator=(const AlikeProducts&) = delete;
@@ -23,10 +26,13 @@ class AlikeProducts {
   [[nodiscard]] static AlikeProducts* here();
   // x [sequences, length, in], weight [out, in], bias [out] or undefined.
   [[nodiscard]] at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+  // f of each sequence of x [sequences, length, channels].
+  [[nodiscard]] static at::Tensor each(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& f);
 
  private:
   // Sequences, length, in, out, whether there is a bias.
   using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
+  const bool shared_;
   std::map<Shape, bool> alike_;
 };
 

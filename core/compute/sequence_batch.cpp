@@ -48,7 +48,8 @@ bool pass_together(const ModelSpec& model, const ForwardOptions& options, const 
     return false;
   if (std::ranges::any_of(sequences, [&](const auto& ids) { return ids.size() != length; })) return false;
   return std::ranges::all_of(model.blocks, [&](const BlockSpec& block) {
-    return block.attends() && !block.experts.present() && !std::cmp_greater(length, forward.mlp_rows(block.mlp));
+    return block.attends() && !block.experts.present() && block.mlp.activation != Activation::PolyNorm &&
+           block.mlp.sparsity == 0.0 && !std::cmp_greater(length, forward.mlp_rows(block.mlp));
   });
 }
 
@@ -131,7 +132,8 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
   std::optional<AlikeProducts> products;
   SharedStream stream;
   if (together) {
-    products.emplace();
+    // Products in 16 bits and on a GPU, whose libraries choose by more than the shape, are of one sequence.
+    products.emplace(target.device.is_cpu() && target.dtype == target.real);
     std::vector<at::Tensor> streams;
     for (const SequenceLane& lane : lanes) streams.push_back(lane.state.h);
     stream.h = at::stack(streams);

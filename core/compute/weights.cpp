@@ -82,6 +82,8 @@ Result<at::Tensor> WeightLoader::load_rows(const WeightRef& weight, std::span<co
 }
 
 at::Tensor activate(Activation activation, const at::Tensor& x) {
+  if (x.dim() == 3 && AlikeProducts::here() != nullptr)
+    return AlikeProducts::each(x, [&](const at::Tensor& of_one) { return activate(activation, of_one); });
   switch (activation) {
     case Activation::Silu: return at::silu(x);
     case Activation::Gelu: return at::gelu(x);

@@ -32,7 +32,7 @@ CATCH_TEST_CASE("alike products: rows of several sequences have the bits of each
         const at::Tensor x = at::randn({one.sequences, one.length, one.in}).to(type);
         Linear linear{at::randn({one.out, one.in}).to(type), {}};
         if (biased) linear.bias = at::randn({one.out}).to(type);
-        const AlikeProducts products;
+        const AlikeProducts products(type != at::kBFloat16);
         const at::Tensor first = linear(x), again = linear(x);
         CATCH_INFO(one.sequences << " × " << one.length << " × " << one.in << " → " << one.out);
         for (std::int64_t i = 0; i < one.sequences; ++i) {
@@ -43,10 +43,25 @@ CATCH_TEST_CASE("alike products: rows of several sequences have the bits of each
       }
 }
 
+CATCH_TEST_CASE("alike products: activations of several sequences have the bits of each sequence alone") {
+  at::manual_seed(4);
+  // No length is whole vectors, so that the last numbers of each sequence lie inside of those of all.
+  for (const std::int64_t channels : {1, 7, 63, 1531}) {
+    const at::Tensor x = at::randn({9, 47, channels});
+    for (const Activation activation :
+         {Activation::Silu, Activation::Gelu, Activation::GeluTanh, Activation::QuickGelu, Activation::Relu}) {
+      const AlikeProducts products(true);
+      const at::Tensor all = activate(activation, x);
+      for (std::int64_t i = 0; i < x.size(0); ++i)
+        CATCH_CHECK(same_bits(all.select(0, i), activate(activation, x.select(0, i).clone())));
+    }
+  }
+}
+
 CATCH_TEST_CASE("alike products: they end with their scope, and no other products go through them") {
   CATCH_CHECK(AlikeProducts::here() == nullptr);
   {
-    const AlikeProducts products;
+    const AlikeProducts products(true);
     CATCH_CHECK(AlikeProducts::here() == &products);
     const at::Tensor x = at::full({2, 3, 4}, 1.5), weight = at::full({5, 4}, 2.0);
     CATCH_CHECK(at::equal(Linear{weight, {}}(x), at::full({2, 3, 5}, 12.0)));
