@@ -66,10 +66,10 @@ Result<std::string> settings_of(const CorpusRequest& request, const RunPlan& pla
 
 // What the records of a log are of: the settings, and what may change last bits, or be another part of the same corpus.
 std::string log_settings(const std::string& settings, const ShardRange& range, const std::string& device,
-                         const std::string& kernel_target) {
+                         const std::string& kernel_target, int threads) {
   nlohmann::json all = nlohmann::json::parse(settings);
   all["first_sequence"] = range.first, all["sequences"] = range.count;
-  all["device"] = device, all["kernel_target"] = kernel_target;
+  all["device"] = device, all["kernel_target"] = kernel_target, all["threads"] = threads;
   return all.dump();
 }
 
@@ -131,7 +131,8 @@ class CorpusRun {
     HEADROOM_TRY(outcome_.attention, backend_.choose_attention(forward));
     HEADROOM_TRY(settings_, settings_of(request_, plan_, outcome_.attention, stop_));
     const std::filesystem::path& target = request_.run.output;
-    const std::string of_log = log_settings(settings_, range_, request_.run.device, outcome_.attention.kernel_target);
+    const std::string of_log =
+        log_settings(settings_, range_, request_.run.device, outcome_.attention.kernel_target, backend_.info().threads);
     if (!request_.run.force && is_finished(target, settings_, range_)) {
       // By a process that ended between its last two steps.
       ProgressLog::remove_left_over(target, of_log);

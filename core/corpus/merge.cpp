@@ -320,13 +320,15 @@ class Merger {
         all_shards.push_back(std::move(shard));
       }
     }
-    std::set<std::pair<std::string, std::string>> kinds;
-    std::string listed;
+    std::set<std::string> kinds;
     for (const ShardOrigin& shard : all_shards)
-      if (kinds.emplace(shard.device, shard.kernel_target).second)
-        listed += (listed.empty() ? "" : ", ") + shard.device + " " + shard.kernel_target;
+      kinds.insert(shard.device + " " + shard.kernel_target +
+                   format(" with %lld threads", static_cast<long long>(shard.threads)));
+    std::string listed;
+    for (const std::string& kind : kinds) listed += (listed.empty() ? "" : ", ") + kind;
     if (kinds.size() > 1)
-      notes_.push_back("warning: parts were run on different processors, whose last bits may differ: " + listed);
+      notes_.push_back("warning: parts were run on different processors or threads, whose last bits may differ: " +
+                       listed);
     return all_shards;
   }
 

@@ -75,7 +75,7 @@ def test_126_a_log_is_of_one_shard(command, corpus, plan, tmp_path):  # noqa: F8
     process.communicate()
     before = progress_of(out).read_bytes()
     other = " ".join(refused(command("corpus", BYTES, "--plan", plan, "--shard", "1/2", "-o", out, "--device", "cpu"), 2, "other settings"))
-    assert '"first_sequence":10' in other and '"first_sequence":0' in other and '"kernel_target"' in other and '"device":"cpu"' in other
+    assert '"first_sequence":10' in other and '"first_sequence":0' in other and '"kernel_target"' in other and '"threads"' in other and '"device":"cpu"' in other
     assert progress_of(out).read_bytes() == before
     assert 0 < corpus(BYTES, out, "--plan", plan, "--shard", "0/2")["resumed"] < 10
     # A finished target leaves a log of something else alone, and takes its own away.
@@ -87,6 +87,18 @@ def test_126_a_log_is_of_one_shard(command, corpus, plan, tmp_path):  # noqa: F8
     for name in ("c.h5", "other.h5"):
         assert corpus(BYTES, tmp_path / name, "--plan", plan, "--shard", "0/2")["nothing_to_do"]
     assert sorted(os.listdir(tmp_path)) == sorted(["c.h5", "other.h5", progress_of(tmp_path / "other.h5").name])
+
+
+def test_merge_tells_of_other_threads(command, corpus, plan, tmp_path):  # noqa: F811
+    corpus(BYTES, tmp_path / "a.h5", "--plan", plan, "--shard", "0/2")
+    with h5py.File(tmp_path / "a.h5") as file:
+        threads = int(file["shards/threads"][0])
+    if threads == 1:
+        pytest.skip("one thread is all that there is")
+    outcome = command("corpus", BYTES, "--plan", plan, "--shard", "1/2", "--threads", "1", "-o", tmp_path / "b.h5", "--device", "cpu")
+    assert outcome.code == 0, outcome
+    outcome = command("merge", tmp_path / "a.h5", tmp_path / "b.h5", "-o", tmp_path / "c.h5")
+    assert outcome.code == 0 and "with 1 threads" in outcome.errors and f"with {threads} threads" in outcome.errors
 
 
 def test_124_a_full_disk_keeps_what_was_done(program, single, tmp_path):
