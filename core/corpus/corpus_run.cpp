@@ -104,6 +104,21 @@ Result<RunPlan> plan_of(const CorpusRequest& request) {
   return plan_run(of_first_sequence(request));
 }
 
+// Numbers of a position that a block holds of all sequences at once: the stream as it comes, normed, with attention and
+// as it goes, projections before and after they are turned, contexts.
+std::int64_t channels_of_position(const ModelSpec& model) {
+  constexpr std::int64_t kStreams = 5, kTurned = 2;
+  std::int64_t most = 0;
+  for (const BlockSpec& block : model.blocks) {
+    const AttentionSpec& attention = block.attention;
+    if (!block.attends()) continue;
+    most = std::max(most, kTurned * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim +
+                                     attention.num_value_blocks * attention.value_dim) +
+                              std::ssize(attention.heads) * attention.context_dim());
+  }
+  return kStreams * model.hidden_size * model.streams.count() + most;
+}
+
 // Sequences that run together.
 std::size_t batch_size(const CorpusRequest& request) {
   const bool gpu = request.run.device.starts_with("cuda");
@@ -290,8 +305,9 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   size.kept_bytes = static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
   const auto batch =
       static_cast<double>(std::min<std::int64_t>(static_cast<std::int64_t>(batch_size(request)), range.count));
-  const double stream = 2.0 * static_cast<double>(plan.shape.length) *
-                        static_cast<double>(plan.model.hidden_size * plan.model.streams.count()) * sizeof(float);
+  const double real = plan.shape.real == ElementType::Float64 ? sizeof(double) : sizeof(float);
+  const double stream =
+      static_cast<double>(plan.shape.length) * static_cast<double>(channels_of_position(plan.model)) * real;
   constexpr double kWritten = 96.0 * 1024 * 1024;
   size.working_bytes = batch * (stream + static_cast<double>(record_bytes(layout))) +
                        static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
