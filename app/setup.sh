@@ -11,7 +11,7 @@ packages_to_build=(g++ cmake ninja-build pkgconf libeigen3-dev libhdf5-dev libcl
   libcairo2-dev libfreetype-dev libharfbuzz-dev libfontconfig-dev libfribidi-dev libgl1-mesa-dri fonts-inter fonts-jetbrains-mono
   fonts-dejavu-core)
 packages_to_test=(catch2 hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin librsvg2-bin
-  libxml2-utils mandoc poppler-utils qpdf shared-mime-info texlive-latex-base zsh)
+  libxml2-utils mandoc munge poppler-utils qpdf shared-mime-info slurm-client slurmctld slurmd texlive-latex-base zsh)
 torch_requirement='torch==2.11.0'
 # With --no-deps these two complete torch for C++ on the CPU: libtorch_cpu itself is linked against them.
 torch_cpu_requirements=('nvidia-cuda-runtime==13.0.96' 'nvidia-cuda-cupti==13.0.85')

@@ -210,7 +210,8 @@ nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, 
   return result;
 }
 
-int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan) {
+Result<void> write_planned(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan,
+                           const std::filesystem::path& path) {
   PlanFileOptions options;
   options.force = arguments.run.force;
   options.inputs = inputs_of(arguments, model, plan);
@@ -218,7 +219,11 @@ int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, 
   options.program = std::string("headroom ") + kVersion;
   options.git_commit = kGitCommit;
   options.model_id = model.checkpoint->name();
-  if (const auto written = write_plan_file(plan, arguments.run.output, options); !written)
+  return write_plan_file(plan, path, options);
+}
+
+int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan) {
+  if (const auto written = write_planned(arguments, model, plan, arguments.run.output); !written)
     return report_error(written.error(), arguments.run.json);
   if (arguments.run.json) {
     nlohmann::json result = plan_json(plan);
@@ -243,17 +248,81 @@ Result<void> check_kept(const CorpusArguments& arguments, double bytes) {
       .advise("--keep core keeps a tenth; name the quantities to keep them whatever their size");
 }
 
+// Writes the scripts of a plan, which is kept beside them where no file holds it.
+int run_by_slurm(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan) {
+  const AnalyzeArguments& run = arguments.run;
+  SlurmRequest request;
+  request.model = run.path;
+  request.plan = arguments.plan;
+  request.merged = run.output;
+  request.sequences = std::ssize(plan.sequences);
+  request.force = run.force, request.json = run.json;
+  if (request.plan.empty()) {
+    const auto folder = make_slurm_folder(arguments.slurm);
+    if (!folder) return report_error(folder.error(), run.json);
+    request.plan = *folder / "plan.h5";
+    const auto before = read_plan_file(request.plan);
+    if (!before || before->plan_sha256 != plan.plan_sha256)
+      if (const auto written = write_planned(arguments, model, plan, request.plan); !written)
+        return report_error(written.error(), run.json);
+  }
+  return run_slurm(arguments.slurm, request);
+}
+
 }  // namespace
+
+void use_threads(const CorpusArguments& arguments) {
+  if (arguments.threads == 0) return;
+  if (const AllowedThreads taken = take_threads(arguments.threads); !taken.limit.empty())
+    warn({format("warning: %lld threads were asked for, %lld are allowed (%s)",
+                 static_cast<long long>(arguments.threads), static_cast<long long>(taken.count), taken.limit.c_str())});
+}
+
+Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const OpenedModel& model,
+                                      const CorpusPlan& plan, ComputeBackend& backend, std::int64_t runs) {
+  PreparedCorpus prepared;
+  CorpusRequest& request = prepared.request;
+  AnalyzeArguments run = arguments.run;
+  run.prompt = {};
+  run.prompt.ids = ids_text(plan.sequences.front().ids);
+  HEADROOM_TRY(request.run, prepare_run(run, model, backend, prepared.notes));
+  request.run.inputs = inputs_of(arguments, model, plan);
+  request.plan = &plan;
+  request.keep = arguments.keep;
+  request.epsilons = arguments.epsilons;
+  request.bootstrap_seed = arguments.bootstrap_seed;
+  request.with_ids = !arguments.no_ids;
+  request.curves = arguments.curves;
+  request.batch_tokens = arguments.batch_tokens;
+  HEADROOM_TRY(const ShardChoice shard, shard_choice(arguments.shard));
+  request.shard_index = shard.index, request.shard_count = shard.count;
+  HEADROOM_TRY(const CorpusSize size, corpus_size(request));
+  HEADROOM_TRY_VOID(check_kept(arguments, size.kept_bytes * static_cast<double>(runs)));
+  const std::int64_t threads = backend.info().threads;
+  AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
+  budget.memory.items.push_back({"sequences together and counts of rows",
+                                 format("%.0f bytes of a batch and of the file", size.working_bytes),
+                                 static_cast<std::size_t>(size.working_bytes)});
+  budget.memory.working_bytes += budget.memory.items.back().bytes;
+  std::ranges::stable_sort(budget.memory.items, std::ranges::greater(), &MemoryItem::bytes);
+  if (!budget.fits()) return over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less");
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "%s\n", estimate_text(budget).c_str());
+  return prepared;
+}
 
 int run_corpus_command(const CorpusArguments& given) {
   CorpusArguments arguments = given;
   const bool json = arguments.run.json;
+  const bool by_slurm = !arguments.slurm.folder.empty();
+  if (arguments.run.output.empty() && !by_slurm)
+    return report_error(Error(ErrorCode::InvalidArgument, "--output is required: the file to write"), json);
   if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
   const auto shard = shard_choice(arguments.shard);
   if (!shard) return report_error(shard.error(), json);
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
-  if (const auto checked = check_output(arguments, *model); !checked) return report_error(checked.error(), json);
+  if (!by_slurm)
+    if (const auto checked = check_output(arguments, *model); !checked) return report_error(checked.error(), json);
   ProgressLine progress;
   const GracefulStop graceful;
   auto plan = make_plan(arguments, *model, progress);
@@ -265,43 +334,16 @@ int run_corpus_command(const CorpusArguments& given) {
   warn(plan->warnings);
   if (arguments.plan_only) return write_plan_only(arguments, *model, *plan);
 
-  if (arguments.threads > 0)
-    if (const AllowedThreads taken = take_threads(arguments.threads); !taken.limit.empty())
-      warn({format("warning: %lld threads were asked for, %lld are allowed (%s)",
-                   static_cast<long long>(arguments.threads), static_cast<long long>(taken.count),
-                   taken.limit.c_str())});
+  if (!by_slurm) use_threads(arguments);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), json);
-  CorpusRequest request;
-  RunNotes notes;
-  AnalyzeArguments run = arguments.run;
-  run.prompt = {};
-  run.prompt.ids = ids_text(plan->sequences.front().ids);
-  auto prepared = prepare_run(run, *model, **backend, notes);
+  const auto prepared = prepare_corpus(arguments, *model, *plan, **backend);
   if (!prepared) return report_error(prepared.error(), json);
-  request.run = std::move(*prepared);
-  request.run.inputs = inputs_of(arguments, *model, *plan);
-  request.plan = &*plan;
-  request.keep = arguments.keep;
-  request.epsilons = arguments.epsilons;
-  request.bootstrap_seed = arguments.bootstrap_seed;
-  request.with_ids = !arguments.no_ids;
-  request.curves = arguments.curves;
-  request.batch_tokens = arguments.batch_tokens;
-  request.shard_index = shard->index, request.shard_count = shard->count;
-  const auto size = corpus_size(request);
-  if (!size) return report_error(size.error(), json);
-  if (const auto kept = check_kept(arguments, size->kept_bytes); !kept) return report_error(kept.error(), json);
-  const std::int64_t threads = (*backend)->info().threads;
-  AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
-  budget.memory.items.push_back({"sequences together and counts of rows",
-                                 format("%.0f bytes of a batch and of the file", size->working_bytes),
-                                 static_cast<std::size_t>(size->working_bytes)});
-  budget.memory.working_bytes += budget.memory.items.back().bytes;
-  std::ranges::stable_sort(budget.memory.items, std::ranges::greater(), &MemoryItem::bytes);
-  if (!budget.fits())
-    return report_error(over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less"), json);
-  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "%s\n", estimate_text(budget).c_str());
+  const CorpusRequest& request = prepared->request;
+  if (by_slurm) {
+    arguments.run.path = given.run.path;
+    return run_by_slurm(arguments, *model, *plan);
+  }
 
   const auto show = [&](double fraction, std::int64_t done, std::int64_t all) {
     progress.show(fraction,
@@ -314,9 +356,9 @@ int run_corpus_command(const CorpusArguments& given) {
     return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
   if (json)
-    print_json(corpus_json(request, notes, threads, *outcome));
+    print_json(corpus_json(request, prepared->notes, (*backend)->info().threads, *outcome));
   else
-    std::fputs(corpus_text(request, notes, *outcome).c_str(), stdout);
+    std::fputs(corpus_text(request, prepared->notes, *outcome).c_str(), stdout);
   for (const std::string& violation : outcome->violations)
     std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
   if (!outcome->violations.empty()) return kInternalBug;

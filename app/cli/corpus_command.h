@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "app/cli/analyze_command.h"
+#include "app/cli/slurm_command.h"
+#include "core/base/result.h"
+#include "core/corpus/corpus_run.h"
+#include "core/corpus/plan.h"
+#include "core/run/compute.h"
+#include "core/run/open_model.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace headroom {
 
@@ -29,6 +36,7 @@ struct CorpusArguments {
   std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0, batch_tokens = 0, threads = 0;
   std::vector<double> epsilons = {0.2, 0.3, 0.4};
   std::uint64_t bootstrap_seed = 0;
+  SlurmArguments slurm;
 };
 
 struct MergeArguments {
@@ -40,9 +48,17 @@ struct MergeArguments {
 
 // The options; those that every command of a run has are there already.
 void add_corpus_options(CLI::App& command, CorpusArguments& arguments);
+// What is kept of sequences and said of them, as every command of a plan has it.
+std::vector<CLI::Option*> add_measure_options(CLI::App& command, CorpusArguments& arguments);
 void add_merge(CLI::App& app, MergeArguments& arguments);
 
 [[nodiscard]] int run_corpus_command(const CorpusArguments& arguments);
+
+// The request of a plan's sequences, or of a shard of them; OutOfMemory where it does not fit, or where `runs` of them
+// keep more than anybody expects. Says on a terminal what it takes. The request borrows model and plan.
+[[nodiscard]] Result<CorpusRequest> prepare_corpus(const CorpusArguments& arguments, const OpenedModel& model,
+                                                   const CorpusPlan& plan, ComputeBackend& backend,
+                                                   std::int64_t runs = 1);
 [[nodiscard]] int run_merge(const MergeArguments& arguments);
 
 }  // namespace headroom

@@ -1,15 +1,45 @@
 // The command line of `headroom corpus` and `headroom merge`.
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <vector>
 
 #include "app/cli/command_words.h"
 #include "app/cli/corpus_command.h"
 #include "app/cli/option_checks.h"
 
 namespace headroom {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 40;
+
+}  // namespace
+
+std::vector<CLI::Option*> add_measure_options(CLI::App& command, CorpusArguments& arguments) {
+  CLI::Option* keep =
+      command.add_option("--keep", arguments.keep,
+                         "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max");
+  CLI::Option* epsilon =
+      command.add_option("--epsilon", arguments.epsilons, "shares of attention above which a head is a sink")
+          ->delimiter(',')
+          ->check(CLI::Range(0.0, 1.0));
+  CLI::Option* seed = command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
+                          ->check(not_a_whole_number);
+  CLI::Option* batch =
+      command
+          .add_option("--batch-tokens", arguments.batch_tokens,
+                      "tokens of sequences that run together (default: 4096 on the processor, 65536 on a GPU)")
+          ->check(CLI::Range(std::int64_t{1}, kMost));
+  CLI::Option* threads =
+      command
+          .add_option("--threads", arguments.threads,
+                      "threads that compute (default: as many as processors, control groups and Slurm allow)")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096}));
+  CLI::Option* no_ids =
+      command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file");
+  return {keep, epsilon, seed, batch, threads, no_ids};
+}
 
 void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
   CLI::Option* plan =
       command
           .add_option("--plan", arguments.plan, "plan that --plan-only has written: documents, length and selection")
@@ -52,31 +82,10 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   CLI::Option* only =
       command.add_flag("--plan-only", arguments.plan_only, "write the plan, run nothing")->excludes(plan);
   command.add_option("--shard", arguments.shard, "part I of N of the sequences, from 0, e.g. 3/8")->excludes(only);
-  command
-      .add_option("--keep", arguments.keep,
-                  "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max")
-      ->excludes(only);
-  command.add_option("--epsilon", arguments.epsilons, "shares of attention above which a head is a sink")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 1.0))
-      ->excludes(only);
-  command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
-      ->check(not_a_whole_number)
-      ->excludes(only);
-  command
-      .add_option("--batch-tokens", arguments.batch_tokens,
-                  "tokens of sequences that run together (default: 4096 on the processor, 65536 on a GPU)")
-      ->check(CLI::Range(std::int64_t{1}, kMost))
-      ->excludes(only);
-  command
-      .add_option("--threads", arguments.threads,
-                  "threads that compute (default: as many as processors, control groups and Slurm allow)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096}))
-      ->excludes(only);
+  for (CLI::Option* option : add_measure_options(command, arguments)) option->excludes(only);
   command.add_flag("--curves", arguments.curves, "curves over the number of visible keys too (group /curves)")
       ->excludes(only);
-  command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file")
-      ->excludes(only);
+  add_slurm_options(command, *plan, arguments.slurm);
 }
 
 void add_merge(CLI::App& app, MergeArguments& arguments) {
