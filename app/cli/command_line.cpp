@@ -30,6 +30,7 @@
 #include "app/cli/quantities_command.h"
 #include "app/cli/report_command.h"
 #include "app/cli/reproduce_command.h"
+#include "app/cli/series_command.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/table_command.h"
 #include "app/cli/tokenize_command.h"
@@ -180,22 +181,32 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
   add_checkpoint_options(*command, run.options);
 }
 
+// How sequences of a plan are run.
+void add_corpus_run_options(CLI::App& command, AnalyzeArguments& run) {
+  command.add_option("--layers", run.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command.add_option("--heads", run.heads, "heads to measure (default: all)")->check(not_a_list);
+  add_run_options(command, run);
+  command.add_option("--memory", run.memory_gb, "memory that the run may take in GB (default: all that is free)")
+      ->check(not_a_positive_size);
+  command.add_flag("--json", run.json, "machine-readable output");
+  add_checkpoint_options(command, run.options);
+}
+
 void add_corpus(CLI::App& app, CorpusArguments& arguments) {
   CLI::App* command = app.add_subcommand("corpus", "what heads do over many sequences, with intervals over documents");
   AnalyzeArguments& run = arguments.run;
   command->add_option("path", run.path, "checkpoint; may name a place inside: model/::L3.H5")
       ->type_name(kPathValue)
       ->required();
-  command->add_option("-o,--output", run.output, "file to write (HDF5)")->type_name(kFileValue)->required();
+  command->add_option("-o,--output", run.output, "file to write (HDF5); by default of --slurm: all.h5 in its folder")
+      ->type_name(kFileValue);
   add_corpus_options(*command, arguments);
-  command->add_option("--layers", run.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
-  command->add_option("--heads", run.heads, "heads to measure (default: all)")->check(not_a_list);
-  add_run_options(*command, run);
-  command->add_option("--memory", run.memory_gb, "memory that the run may take in GB (default: all that is free)")
-      ->check(not_a_positive_size);
+  add_corpus_run_options(*command, run);
   command->add_flag("--force", run.force, "replace an existing file, and begin a stopped run anew");
-  command->add_flag("--json", run.json, "machine-readable output");
-  add_checkpoint_options(*command, run.options);
+}
+
+void add_series_command(CLI::App& app, SeriesArguments& arguments) {
+  add_corpus_run_options(add_series(app, arguments), arguments.corpus.run);
 }
 
 void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
@@ -456,6 +467,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   CircuitsArguments circuits;
   CorpusArguments corpus;
   MergeArguments merge;
+  SeriesArguments series;
   CompareArguments compare;
   TableArguments table;
   FigureArguments figure;
@@ -475,6 +487,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_circuits(app, circuits);
   add_corpus(app, corpus);
   add_merge(app, merge);
+  add_series_command(app, series);
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
@@ -498,10 +511,15 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json,
-                       &merge.json, &compare.json, &table.json, &figure.json, &report.json, &quantities.json,
-                       &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice :
+       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json, &merge.json,
+        &series.corpus.run.json, &compare.json, &table.json, &figure.json, &report.json, &quantities.json,
+        &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
+  for (std::string* line : {&analyze.command_line, &ablate.run.command_line, &circuits.run.command_line,
+                            &corpus.run.command_line, &merge.command_line, &series.corpus.run.command_line,
+                            &bench.command_line, &train.command_line, &reproduce.command_line, &window.command_line})
+    *line = joined(argc, argv);
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) {
     const CLI::App& chosen = *app.get_subcommand("compare");
@@ -520,38 +538,15 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("man")) return run_man(program_words(app));
   if (app.got_subcommand("completion")) return run_completion(program_words(app), shell);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json, window_program);
-  if (app.got_subcommand("bench")) {
-    bench.command_line = joined(argc, argv);
-    return run_bench(bench);
-  }
-  if (app.got_subcommand("train")) {
-    train.command_line = joined(argc, argv);
-    return run_train(train);
-  }
-  if (app.got_subcommand("reproduce")) {
-    reproduce.command_line = joined(argc, argv);
-    return run_reproduce(reproduce);
-  }
-  if (app.got_subcommand("ablate")) {
-    ablate.run.command_line = joined(argc, argv);
-    return run_ablate(ablate);
-  }
-  if (app.got_subcommand("circuits")) {
-    circuits.run.command_line = joined(argc, argv);
-    return run_circuits(circuits);
-  }
-  if (app.got_subcommand("corpus")) {
-    corpus.run.command_line = joined(argc, argv);
-    return run_corpus_command(corpus);
-  }
-  if (app.got_subcommand("merge")) {
-    merge.command_line = joined(argc, argv);
-    return run_merge(merge);
-  }
-  if (app.got_subcommand("analyze")) {
-    analyze.command_line = joined(argc, argv);
-    return run_analyze(analyze);
-  }
+  if (app.got_subcommand("bench")) return run_bench(bench);
+  if (app.got_subcommand("train")) return run_train(train);
+  if (app.got_subcommand("reproduce")) return run_reproduce(reproduce);
+  if (app.got_subcommand("ablate")) return run_ablate(ablate);
+  if (app.got_subcommand("circuits")) return run_circuits(circuits);
+  if (app.got_subcommand("corpus")) return run_corpus_command(corpus);
+  if (app.got_subcommand("merge")) return run_merge(merge);
+  if (app.got_subcommand("series")) return run_series(series);
+  if (app.got_subcommand("analyze")) return run_analyze(analyze);
   if (list_commands) {
     std::fputs(window_program.command_table(markdown).c_str(), stdout);
     return 0;
@@ -564,7 +559,6 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (json) return usage_error("the window has no JSON; expected " + command_list(app, "or"), json);
   std::error_code ignored;
   if (std::filesystem::is_regular_file(window.config, ignored)) std::swap(window.config, window.model_config);
-  window.command_line = joined(argc, argv);
   return window_program.run(window);
 }
 

@@ -381,6 +381,35 @@ Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size,
   return {};
 }
 
+// A corpus run by several checkpoints.
+constexpr std::array kSeriesFacts = {"model_id",    "checkpoint_count", "sequences",  "length",       "documents",
+                                     "keep",        "plan_sha256",      "ids_sha256", "data",         "documents_used",
+                                     "created_utc", "source",           "model_type", "command_line", "dtype_compute",
+                                     "backend"};
+
+Result<void> print_series_facts(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
+                                bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  print_fact("series", path.string());
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id"));
+  print_fact("sequences", text("sequences") + " of " + text("length") + " positions from " + text("documents_used") +
+                              " of " + text("documents") + " documents");
+  HEADROOM_TRY(const std::vector<double> steps, file.read_axis("step"));
+  HEADROOM_TRY(const std::vector<double> loss, file.read("next_token_loss"));
+  if (steps.empty() || loss.size() % steps.size() != 0 || loss.size() / steps.size() < 5)
+    return Error(ErrorCode::Corrupt, "the series has no loss of its steps").in_file(path.string());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const double* const of_step = loss.data() + i * (loss.size() / steps.size());
+    print_fact(format("step %.0f", steps[i]).c_str(),
+               format("next-token loss %.4f, 95 %% [%.4f, %.4f] nats", of_step[0], of_step[3], of_step[4]));
+  }
+  print_fact("plan", text("plan_sha256"));
+  if (datasets) print_datasets(file);
+  return {};
+}
+
 nlohmann::json facts_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
                           const char* format_name, std::span<const char* const> facts) {
   nlohmann::json json = {{"path", path.string()}, {"format", format_name}, {"size_bytes", size}};
@@ -418,6 +447,9 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
       return {};
     }
     told = facts_json(path, size, *file, "circuits", kCircuitFacts);
+  } else if (schema == kSeriesSchemaName) {
+    if (!json) return print_series_facts(path, size, *file, datasets);
+    told = facts_json(path, size, *file, "series", kSeriesFacts);
   } else if (schema == kCorpusSchemaName || schema == kPlanSchemaName) {
     if (!json) return print_corpus(path, size, *file, datasets);
     told = schema == kCorpusSchemaName ? facts_json(path, size, *file, "corpus", kCorpusFacts)

@@ -315,6 +315,11 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   return size;
 }
 
+Result<CorpusLayout> corpus_layout(const CorpusRequest& request) {
+  HEADROOM_TRY(const RunPlan plan, plan_of(request));
+  return CorpusLayout::create(plan.shape, request.keep, request.epsilons);
+}
+
 Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request, const CorpusProgress& progress,
                                  const kernels::StopRequested& stop) {
   HEADROOM_TRY(RunPlan plan, plan_of(request));

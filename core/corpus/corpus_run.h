@@ -56,5 +56,7 @@ struct CorpusSize {
   double working_bytes = 0.0;  // in memory, beside a run of one sequence: the batch, counts of rows, what is written
 };
 [[nodiscard]] Result<CorpusSize> corpus_size(const CorpusRequest& request);
+// What a run measures and keeps.
+[[nodiscard]] Result<CorpusLayout> corpus_layout(const CorpusRequest& request);
 
 }  // namespace headroom

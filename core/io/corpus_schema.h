@@ -7,5 +7,6 @@ namespace headroom {
 
 inline constexpr std::string_view kPlanSchemaName = "headroom-plan";      // which sequences there are to run
 inline constexpr std::string_view kCorpusSchemaName = "headroom-corpus";  // what came of them
+inline constexpr std::string_view kSeriesSchemaName = "headroom-series";  // the same of several checkpoints
 
 }  // namespace headroom
