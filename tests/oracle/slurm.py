@@ -45,6 +45,13 @@ def last_words(*logs):
     return "; ".join(said) or "nothing in the logs of the daemons"
 
 
+def is_running(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 class OneNode:
     """In a folder that every user can search, which munge insists on. NotUp with the log's own sentence where a daemon does not come up."""
 
@@ -129,20 +136,14 @@ class OneNode:
         return found_states
 
     def _end_daemons(self):
+        processes = []
         for name in ("slurmd", "slurmctld", "munge"):
-            file = self.folder / f"{name}.pid"
-            try:
-                process = int(file.read_text())
-                os.kill(process, signal.SIGTERM)
-            except (OSError, ValueError):
-                continue
-            end = time.monotonic() + 10
-            while time.monotonic() < end:
-                try:
-                    os.kill(process, 0)
-                except ProcessLookupError:
-                    break
-                time.sleep(0.05)
+            with contextlib.suppress(OSError, ValueError):
+                processes.append(int((self.folder / f"{name}.pid").read_text()))
+                os.kill(processes[-1], signal.SIGTERM)
+        end = time.monotonic() + 10
+        while any(is_running(process) for process in processes) and time.monotonic() < end:
+            time.sleep(0.05)
 
     def close(self):
         self._end_daemons()

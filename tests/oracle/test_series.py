@@ -115,9 +115,10 @@ def test_changes_are_paired_and_take_documents_as_clusters(made):
             values, stored = file["sequences"][name][:].astype(np.float64), file["change"][name][:]
             assert np.isnan(stored[0]).all() and stored.shape == (len(STEPS), len(STATISTICS), *values.shape[2:])
             change = np.diff(values, axis=0)
+            count = (~np.isnan(change)).sum(axis=1)
             with np.errstate(all="ignore"):
-                assert np.allclose(stored[1:, 0], np.where(np.isnan(change).all(axis=1), np.nan, np.nanmean(change, axis=1)), rtol=1e-9,
-                                   atol=1e-12, equal_nan=True), name
+                mean = np.nansum(change, axis=1) / count
+            assert np.array_equal(stored[1:, -1], count) and np.allclose(stored[1:, 0], mean, rtol=1e-9, atol=1e-12, equal_nan=True), name
             flat, statistics = change.reshape(*change.shape[:2], -1), stored[1:].reshape(len(STEPS) - 1, len(STATISTICS), -1)
             for step in (0, 2):
                 for column in (0, flat.shape[2] - 1):
@@ -163,10 +164,6 @@ def test_inspect_tells_of_it(made, warm_command):
     assert told["format"] == "series" and told["checkpoint_count"] == "5" and "change/sink_score" in {d["path"] for d in told["datasets"]}
 
 
-def contents(path):
-    return datasets(path)
-
-
 def test_a_folder_files_and_given_steps_are_the_same_series(made, series, tmp_path):
     variant, out, _ = made
     series([BACKCOPY / variant], tmp_path / "folder.h5")
@@ -174,9 +171,9 @@ def test_a_folder_files_and_given_steps_are_the_same_series(made, series, tmp_pa
     for step, name in zip(STEPS, "edcba"):
         shutil.copytree(folder_of(variant, step), tmp_path / name)
     series([tmp_path / name for name in "abcde"], tmp_path / "given.h5", "--steps", ",".join(map(str, reversed(STEPS))))
-    expected = contents(out)
+    expected = datasets(out)
     for name in ("folder.h5", "files.h5", "given.h5"):
-        found = contents(tmp_path / name)
+        found = datasets(tmp_path / name)
         differ = [key for key in expected if found[key] != expected[key]]
         assert found.keys() == expected.keys() and differ == ([] if name == "folder.h5" else ["checkpoints/name"]), name
 
@@ -207,7 +204,7 @@ def test_again_there_is_nothing_to_do_and_a_training_goes_on(series, warm_comman
     series(more, out, "--force")
     assert {name: (parts / name).stat().st_ino for name in ran} == ran and (parts / "step_300.h5").exists()
     series(more, tmp_path / "fresh.h5")
-    assert contents(out) == contents(tmp_path / "fresh.h5")
+    assert datasets(out) == datasets(tmp_path / "fresh.h5")
     # Other settings: what was run with those before is not mixed with it, and replaced where that was asked for.
     refused(warm_command(*words[:-4], "-o", str(out), "--device", "cpu", "--keep", "core"), 2)
     series(more, out, "--force", "--keep", "core")
@@ -232,7 +229,7 @@ def test_killed_and_resumed_is_undisturbed(made, command, plan, series, tmp_path
     assert kills >= 3
     outcome = command(*words)
     assert outcome.code == 0, outcome
-    assert contents(out) == contents(undisturbed)
+    assert datasets(out) == datasets(undisturbed)
     assert sorted(os.listdir(tmp_path)) == ["s.h5", "s.h5.parts"]
     assert sorted(os.listdir(tmp_path / "s.h5.parts")) == sorted(f"step_{step}.h5" for step in STEPS)
 
@@ -248,10 +245,10 @@ def test_what_is_refused_before_any_work(command, plan, tmp_path):
     refuse(5, ["step_000200", "not there"], zero, BACKCOPY / "softmax" / "step_000200", *words)
     refuse(3, ["step 0 ", "softmax", "diff_v2"], zero, folder_of("diff_v2", 0), *words)
     refuse(3, ["step_000100", "attention", "diff_v2"], zero, folder_of("diff_v2", 100), *words)
-    refuse(2, ["training step", "model"], zero, BACKCOPY / "softmax", *words)
+    refuse(2, ["training step", "found softmax"], zero, BACKCOPY / "softmax", *words)
     refuse(2, ["--steps", "3"], zero, folder_of("softmax", 100), *words, "--steps", "0,1,2")
     refuse(2, ["--steps", "0,x"], zero, folder_of("softmax", 100), *words, "--steps", "0,x")
-    refuse(3, ["plan"], zero, "--plan", folder_of("softmax", 0) / "model.safetensors", "-o", out)
+    refuse(3, ["model.safetensors"], zero, "--plan", folder_of("softmax", 0) / "model.safetensors", "-o", out)
     refuse(2, ["plan.h5"], zero, folder_of("softmax", 100), "--plan", plan, "-o", plan, "--force")
     plain = {"num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 39}
     C.headroom(tmp_path / "base_1", C.headroom_config("softmax", **plain), 1)
