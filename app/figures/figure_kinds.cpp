@@ -11,6 +11,7 @@
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 #include "core/io/circuits_schema.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file_writer.h"
 
 namespace headroom {
@@ -70,6 +71,10 @@ constexpr std::array kKinds = {
                "compositions of heads, copying by layer, spectra of OV and QK: of headroom circuits", false,
                "--head --layers --heads --quantity --top", check_circuits, make_circuits, false, false, true,
                kCircuitsSchemaName, "circuits"},
+    FigureKind{"series", "heads over training steps",
+               "a quantity of heads, sinks and loss over the steps of a training, with intervals: of headroom series",
+               false, "--head --layers --heads --quantity --epsilon", check_series, make_series, false, false, true,
+               kSeriesSchemaName, "series"},
 };
 
 // "0–29", "0, 4–7".

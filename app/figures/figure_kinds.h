@@ -95,6 +95,8 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_importance(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_circuits(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_circuits(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_series(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_series(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 

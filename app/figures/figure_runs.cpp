@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/io/circuits_schema.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/run/read_ablation.h"
 #include "core/run/read_run.h"
@@ -22,8 +23,8 @@ namespace {
 using Attributes = std::map<std::string, std::string, std::less<>>;
 
 // The heads of a model, of which the file has numbers by name.
-Result<std::shared_ptr<const RunSnapshot>> heads_of_circuits(const RunFile& file, const std::filesystem::path& path,
-                                                             Attributes attributes) {
+Result<std::shared_ptr<const RunSnapshot>> heads_of_file(const RunFile& file, const std::filesystem::path& path,
+                                                         Attributes attributes) {
   auto heads = std::make_shared<RunSnapshot>();
   for (const auto& [name, indices] : {std::pair{"layer", &heads->layers}, {"head", &heads->heads}}) {
     HEADROOM_TRY(const std::vector<double> values, file.read_axis(name));
@@ -66,8 +67,8 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
           "complete", "vocabulary", "hidden_size"})
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
-    if (schema == kCircuitsSchemaName) {
-      HEADROOM_TRY(auto heads, heads_of_circuits(*file, path, std::move(attributes)));
+    if (schema == kCircuitsSchemaName || schema == kSeriesSchemaName) {
+      HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
       return FigureRun{path, std::move(heads)};
     }
   }

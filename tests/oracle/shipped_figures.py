@@ -1,4 +1,5 @@
 """A figure of every kind from the shipped models: what goldens are kept of, and whose captions are set in LaTeX."""
+import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -25,6 +26,11 @@ def make_runs(command, folder):
     make("pooled", "analyze", BYTES / "diff_v2", "--ids", prompt_of(BYTES / "diff_v2"), "--device", "cpu", "--maps", "16")
     make("ablation", "ablate", BYTES / "softmax", "--ids", prompt_of(BYTES / "softmax"), "--device", "cpu")
     make("circuits", "circuits", BYTES / "softmax", "--composition")
+    steps = DEMO / "backcopy" / "diff_v2"
+    rows = [[0, *((7 * d + 3 * i * i + i) % 38 + 1 for i in range(63))] for d in range(6)]
+    (folder / "ids.jsonl").write_text("".join(json.dumps({"ids": ids}) + "\n" for ids in rows))
+    make("plan", "corpus", steps / "step_000000", "--data", folder / "ids.jsonl", "--field", "ids", "--length", "64", "--plan-only")
+    make("series", "series", steps, "--plan", made["plan"], "--device", "cpu")
     made["training"] = DEMO / "backcopy" / "diff_v2" / "training.h5"
     return made
 
@@ -48,6 +54,7 @@ FIGURES = {
     "tokens": ("softmax", ["--head", "L1.H2"]),
     "importance": ("ablation", ["--head", "L1.H2"]),
     "circuits": ("circuits", ["--head", "L1.H2"]),
+    "series": ("series", ["--head", "L0.H0"]),
 }
 
 
