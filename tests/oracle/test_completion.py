@@ -121,7 +121,7 @@ def test_bash_offers_commands_options_choices_and_files(scripts, help_of, everyt
 
 def test_options_that_name_files_say_so(everything):
     """A new option with a path is completed only if its value is called one."""
-    named = re.compile(r"-(file|folder|output|assets|script|checkpoint|base|config|model|lines|data|from|against|plan)$")
+    named = re.compile(r"-(file|folder|output|assets|script|checkpoint|base|config|model|lines|data|from|against|plan|slurm)$")
     for command, option, value in everything:
         assert bool(named.search(option)) == (value in PATHS) or option == "-o", (command, option, value)
 
