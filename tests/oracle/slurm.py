@@ -127,6 +127,13 @@ class OneNode:
             assert time.monotonic() < end, self.call("squeue", "-l", check=False)
             time.sleep(0.2)
 
+    def wait_for(self, job, state, seconds=60):
+        """Until the only task of the job is in this state."""
+        end = time.monotonic() + seconds
+        while self.call("squeue", "-h", "-j", job, "-o", "%T", check=False) != state:
+            assert time.monotonic() < end, self.call("squeue", "-l", check=False)
+            time.sleep(0.2)
+
     def states(self, job):
         """{task: (state, exit code)} of an array that has ended, or {None: …} of a single job."""
         found_states = {}

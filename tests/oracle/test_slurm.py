@@ -161,7 +161,7 @@ def node():
 
 
 def process_of(part):
-    """The process that writes this part."""
+    """The process that writes this part, or nothing."""
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -173,9 +173,23 @@ def process_of(part):
     return None
 
 
-def test_a_real_slurm_runs_shards_and_merge(node, command, warm_command, plan):
-    folder = node.folder / "a corpus, 'quoted'"
-    one = node.folder / "one.h5"
+def stopped_half_way(node, part):
+    """The process that writes this part, stopped where it has kept something and not all."""
+    progress, end = part.parent / f".{part.name}.headroom-progress", time.monotonic() + 120
+    while (process := process_of(part)) is None:
+        assert time.monotonic() < end and not part.exists(), node.call("squeue", "-l")
+        time.sleep(0.01)
+    while not progress.exists() or progress.stat().st_size < 40000:
+        assert time.monotonic() < end and not part.exists(), node.call("squeue", "-l")
+        time.sleep(0.001)
+    os.kill(process, signal.SIGSTOP)
+    assert progress.exists() and not part.exists()
+    return process, progress
+
+
+def test_a_real_slurm_runs_shards_and_merge(node, command, warm_command):
+    folder, one, plan = node.folder / "a corpus, 'quoted'", node.folder / "one.h5", node.folder / "plan.h5"
+    assert warm_command("corpus", str(BYTES), *map(str, CUT[:-1]), "96", "--plan-only", "-o", str(plan)).code == 0
     assert warm_command("corpus", str(BYTES), "--plan", str(plan), "-o", str(one), "--device", "cpu").code == 0
     begin = time.monotonic()
     outcome = command("corpus", BYTES, "--plan", plan, "--device", "cpu", "--batch-tokens", "40", "--slurm", folder, "--shards", "4",
@@ -183,12 +197,8 @@ def test_a_real_slurm_runs_shards_and_merge(node, command, warm_command, plan):
     assert outcome.code == 0, outcome
     jobs = outcome.json["jobs"]
     # One task is killed once it has kept something.
-    progress = folder / ".part2.h5.headroom-progress"
-    end = time.monotonic() + 120
-    while not progress.exists() or progress.stat().st_size < 40000:
-        assert time.monotonic() < end and not (folder / "part2.h5").exists(), node.call("squeue", "-l")
-        time.sleep(0.002)
-    os.kill(process_of(folder / "part2.h5"), signal.SIGKILL)
+    process, progress = stopped_half_way(node, folder / "part2.h5")
+    os.kill(process, signal.SIGKILL)
     node.wait(jobs["merge"])
     states = node.states(jobs["shards"])
     assert {task: state for task, (state, _) in states.items()} == {0: "COMPLETED", 1: "COMPLETED", 2: "FAILED", 3: "COMPLETED"}
@@ -205,11 +215,23 @@ def test_a_real_slurm_runs_shards_and_merge(node, command, warm_command, plan):
     assert "sequences had been run before" in (folder / "log" / f"{numbers['shards']}_2.txt").read_text()
     assert contents(folder / "all.h5") == contents(one)
     with h5py.File(folder / "all.h5") as file:
-        assert file["shards/count"][:].tolist() == [6, 6, 6, 6]
+        assert file["shards/count"][:].tolist() == [24, 24, 24, 24]
     # Everything is there: a task that is run once more has nothing to do.
     finished = (folder / "part1.h5").stat().st_mtime_ns
     job = node.call("sbatch", "--parsable", "--array=1", folder / "shard.sbatch")
     node.wait(job)
     assert node.states(job)[1] == ("COMPLETED", "0:0") and (folder / "part1.h5").stat().st_mtime_ns == finished
     assert "nothing to do" in (folder / "log" / f"{job}_1.txt").read_text()
+    # One that Slurm takes back and begins again, as at a preemption: it is told to stop, keeps what is done, and goes on from there.
+    (folder / "part0.h5").unlink()
+    job = node.call("sbatch", "--parsable", "--array=0", folder / "shard.sbatch")
+    _, progress = stopped_half_way(node, folder / "part0.h5")  # Slurm wakes it
+    node.call("scontrol", "requeue", f"{job}_0")
+    node.wait_for(job, "PENDING")
+    assert progress.exists() and not (folder / "part0.h5").exists()
+    node.call("scontrol", "update", f"jobid={job}_0", "StartTime=now")
+    node.wait(job)
+    assert node.states(job)[0] == ("COMPLETED", "0:0") and not progress.exists()
+    log = (folder / "log" / f"{job}_0.txt").read_text()
+    assert "cancelled" in log.lower() and "sequences had been run before" in log, log
     print(f"Slurm: {time.monotonic() - begin:.1f} s")
