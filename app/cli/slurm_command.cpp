@@ -207,7 +207,7 @@ void add_slurm_options(CLI::App& command, CLI::Option& plan, SlurmArguments& arg
       .add_option("--sbatch", arguments.directives,
                   "options of sbatch for its jobs, e.g. \"--partition=gpu --gres=gpu:1\"; repeatable")
       ->take_all()
-      ->expected(1)
+      ->allow_extra_args(false)
       ->needs(folder);
   command.add_flag("--submit", arguments.submit, "put the jobs into Slurm's queue")->needs(folder);
   for (const char* other : {"--shard", "--plan-only"}) folder->excludes(command.get_option(other));

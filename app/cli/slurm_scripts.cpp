@@ -12,7 +12,7 @@ namespace {
 
 // A word of a script: also where bash alone gives a character a meaning.
 std::string script_word(const std::string& word) {
-  return word.find_first_of("[]{}!#~=^") == std::string::npos ? shell_word(word) : quoted_shell_word(word);
+  return word.find_first_of("[]{}!#~") == std::string::npos ? shell_word(word) : quoted_shell_word(word);
 }
 
 bool has_control_byte(std::string_view text) {

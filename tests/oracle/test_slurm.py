@@ -73,8 +73,8 @@ def test_names_with_blanks_and_quotes_reach_the_program(command, warm_command, p
               "--batch-tokens", "120", "--config", f"{home}/model/config.json"]
     one = tmp_path / "one.h5"
     assert warm_command("corpus", f"{home}/model/::L1", "--plan", f"{home}/plan.h5", "-o", str(one), "--device", "cpu", *choice).code == 0
-    with command.start("corpus", "model/::L1", "--plan", "plan.h5", "--device", "cpu", *choice[:-1], "model/config.json", "--shards", "3",
-                       "--slurm", "jobs", "--sbatch", "--partition=x --array=0-2%2", "--sbatch", "--mem=4G", "--submit", "--json",
+    with command.start("corpus", "--sbatch", "--partition=x --array=0-2%2", "--sbatch", "--mem=4G", "model/::L1", "--plan", "plan.h5",
+                       "--device", "cpu", *choice[:-1], "model/config.json", "--shards", "3", "--slurm", "jobs", "--submit", "--json",
                        env=env, cwd=home) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)
