@@ -274,3 +274,34 @@ def test_a_checkpoint_that_is_not_finite_is_counted(series, tmp_path):
     with h5py.File(tmp_path / "s.h5") as file:
         change = file["change/next_token_loss"][:]
         assert np.isnan(change[:, 0]).all() and change[1:, -1].tolist() == [0, 0]
+
+
+def test_more_numbers_than_fit_at_once_are_the_same(warm_command, tmp_path):
+    """512 heads: some quantities have more numbers than are compared at once."""
+    rows = [[(7 * d + 3 * i + i * i) % 53 for i in range(8)] for d in range(6)]
+    (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"ids": ids}) + "\n" for ids in rows))
+    config = C.headroom_config("diff_v2", num_hidden_layers=16, num_attention_heads=32, num_key_value_heads=32)
+    for step in (1, 2):
+        C.headroom(tmp_path / f"step_{step}", config, step)
+    for words in (["corpus", tmp_path / "step_1", "--data", tmp_path / "ids.jsonl", "--field", "ids", "--length", "8", "--plan-only", "-o",
+                   tmp_path / "plan.h5"], ["series", tmp_path, "--plan", tmp_path / "plan.h5", "-o", tmp_path / "s.h5", "--device", "cpu",
+                                        "--keep", "lambda_quantile,sink_score*,top_key_mass"]):
+        outcome = warm_command(*map(str, words))
+        assert outcome.code == 0, outcome
+    largest = 0
+    with h5py.File(tmp_path / "s.h5") as file:
+        for name, item in file["change"].items():
+            if name == "sink_frequency":
+                score = file["sequences/sink_score"][:].astype(np.float64)[..., 0]
+                change, stored = np.diff((score > 0.3).astype(float), axis=0)[0], item[1][:, 1, 0]
+            else:
+                change, stored = np.diff(file["sequences"][name][:].astype(np.float64), axis=0)[0], item[1]
+            count = (~np.isnan(change)).sum(axis=0)
+            largest = max(largest, count.size)
+            with np.errstate(all="ignore"):
+                mean = np.nansum(change, axis=0) / count
+                error = np.where(count > 1, np.sqrt(count / (count - 1) * np.nansum((change - mean) ** 2, axis=0)) / count, np.nan)
+            assert np.array_equal(stored[-1], count), name
+            for found, expected in ((stored[0], mean), (stored[2], error)):
+                assert np.allclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True), name
+    assert largest > (64 << 20) / 8 / (6 + 2000)
