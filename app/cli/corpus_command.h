@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/analyze_command.h"
+#include "app/cli/run_request.h"
 #include "app/cli/slurm_command.h"
 #include "core/base/result.h"
 #include "core/corpus/corpus_run.h"
@@ -54,11 +55,18 @@ void add_merge(CLI::App& app, MergeArguments& arguments);
 
 [[nodiscard]] int run_corpus_command(const CorpusArguments& arguments);
 
+// Before LibTorch is loaded: as many threads as --threads says and the process may have.
+void use_threads(const CorpusArguments& arguments);
+
+struct PreparedCorpus {
+  CorpusRequest request;
+  RunNotes notes;
+};
 // The request of a plan's sequences, or of a shard of them; OutOfMemory where it does not fit, or where `runs` of them
 // keep more than anybody expects. Says on a terminal what it takes. The request borrows model and plan.
-[[nodiscard]] Result<CorpusRequest> prepare_corpus(const CorpusArguments& arguments, const OpenedModel& model,
-                                                   const CorpusPlan& plan, ComputeBackend& backend,
-                                                   std::int64_t runs = 1);
+[[nodiscard]] Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const OpenedModel& model,
+                                                    const CorpusPlan& plan, ComputeBackend& backend,
+                                                    std::int64_t runs = 1);
 [[nodiscard]] int run_merge(const MergeArguments& arguments);
 
 }  // namespace headroom

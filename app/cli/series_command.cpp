@@ -194,6 +194,7 @@ class Series {
                    check_target(run_.output, run_.force, request_.inputs));
     }
     HEADROOM_TRY_VOID(make_folder());
+    use_threads(arguments_.corpus);
     HEADROOM_TRY(ComputeBackend* const backend, load_compute());
     series_.sequences = std::ssize(plan_.sequences);
     series_.documents = std::ssize(plan_.documents);
@@ -219,8 +220,9 @@ class Series {
     corpus.run.output = folder_ / format("step_%lld.h5", static_cast<long long>(step.step));
     corpus.run.force = false;
     HEADROOM_TRY(const OpenedModel model, open_model(corpus.run.path, corpus.run.options));
-    HEADROOM_TRY(CorpusRequest request,
+    HEADROOM_TRY(PreparedCorpus prepared,
                  prepare_corpus(corpus, model, plan_, backend, static_cast<std::int64_t>(series_.steps.size())));
+    CorpusRequest& request = prepared.request;
     const auto show = [&](double fraction, std::int64_t done, std::int64_t all) {
       progress_.show((static_cast<double>(i) + fraction) / static_cast<double>(series_.steps.size()),
                      format("step %lld: %lld of %lld sequences", static_cast<long long>(step.step),
@@ -235,7 +237,7 @@ class Series {
     }
     progress_.clear();
     if (!outcome) return outcome.error();
-    for (const std::string& violation : outcome->self_check.violations)
+    for (const std::string& violation : outcome->violations)
       series_.violations.push_back(name_of(step.path) + ": " + violation);
     request_.parts.push_back({step.step, name_of(step.path), corpus.run.output});
     if (!layout_) {
