@@ -308,8 +308,13 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   const double real = plan.shape.real == ElementType::Float64 ? sizeof(double) : sizeof(float);
   const double stream =
       static_cast<double>(plan.shape.length) * static_cast<double>(channels_of_position(plan.model)) * real;
+  // What the heads of a layer say of each row, of all sequences at once: two maps of fourteen numbers, and eight of
+  // both.
+  constexpr std::size_t kOfRow = 36;
+  const double rows =
+      static_cast<double>(plan.shape.length) * static_cast<double>(plan.forward.heads.size() * kOfRow * sizeof(double));
   constexpr double kWritten = 96.0 * 1024 * 1024;
-  size.working_bytes = batch * (stream + static_cast<double>(record_bytes(layout))) +
+  size.working_bytes = batch * (stream + rows + static_cast<double>(record_bytes(layout))) +
                        static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
                        static_cast<double>(layout.float_columns() * sizeof(ExactMoments)) + kWritten;
   return size;
