@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "core/base/control_groups.h"
 #include "core/base/environment.h"
 #include "core/base/parse_number.h"
 
@@ -66,18 +67,6 @@ std::optional<double> left_in(const std::filesystem::path& group, const char* li
   return std::max(0.0, *limit - std::max(0.0, *used - cache));
 }
 
-// Over a group and all above it. Inside a container the path may be that of the host: then the mounted root counts.
-void take_least(const std::filesystem::path& mount, std::filesystem::path path, const char* limit_name,
-                const char* usage_name, const char* cache_name, FreeMemory& free) {
-  path = path.relative_path();
-  for (;;) {
-    if (const auto left = left_in(mount / path, limit_name, usage_name, cache_name); left && *left < free.bytes)
-      free = {*left, "the control group's limit"};
-    if (path.empty()) return;
-    path = path.parent_path();
-  }
-}
-
 // Of a job on this node, in MiB; 0 is all of it.
 std::optional<double> slurm_memory() {
   constexpr double kMiB = 1048576.0;
@@ -115,17 +104,12 @@ void release_spare_heap() {
 FreeMemory free_memory(const std::filesystem::path& root) {
   FreeMemory free{kUnknownBytes, "free memory"};
   if (const auto kilobytes = named_number(root / "proc/meminfo", "MemAvailable:")) free.bytes = *kilobytes * 1024.0;
-  const std::filesystem::path groups = root / "sys/fs/cgroup";
-  std::ifstream own(root / "proc/self/cgroup");
-  for (std::string line; std::getline(own, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    if (controllers.empty()) take_least(groups, path, "memory.max", "memory.current", "inactive_file", free);
-    if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      take_least(groups / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-                 free);
-  }
+  each_control_group(root, "memory", [&](const std::filesystem::path& group, int version) {
+    const auto left = version == 2
+                          ? left_in(group, "memory.max", "memory.current", "inactive_file")
+                          : left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
+    if (left && *left < free.bytes) free = {*left, "the control group's limit"};
+  });
   if (root != "/") return free;
   if (const auto given = slurm_memory()) {
     const double left = std::max(0.0, *given - resident_bytes());

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <fstream>
 #include <optional>
 #include <thread>
 
+#include "core/base/control_groups.h"
 #include "core/base/environment.h"
 #include "core/base/parse_number.h"
 
@@ -30,21 +30,6 @@ std::optional<double> share_of_v1(const std::filesystem::path& group) {
   return {};
 }
 
-// Over a group and all above it. Inside a container the path may be that of the host: then the mounted root counts.
-template <typename Share>
-void take_least_share(const std::filesystem::path& mount, std::filesystem::path path, const Share& share,
-                      AllowedThreads& allowed) {
-  path = path.relative_path();
-  for (;;) {
-    if (const auto processors = share(mount / path)) {
-      const auto count = static_cast<std::int64_t>(std::max(1.0, std::ceil(std::min(*processors, 1e6))));
-      if (count < allowed.count) allowed = {count, "the control group's limit"};
-    }
-    if (path.empty()) return;
-    path = path.parent_path();
-  }
-}
-
 std::int64_t usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -57,16 +42,12 @@ std::int64_t usable_processors() {
 AllowedThreads allowed_threads(const std::filesystem::path& root) {
   constexpr std::int64_t kMany = 1 << 20;
   AllowedThreads allowed{root == "/" ? usable_processors() : kMany, "processors"};
-  const std::filesystem::path groups = root / "sys/fs/cgroup";
-  std::ifstream own(root / "proc/self/cgroup");
-  for (std::string line; std::getline(own, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    if (controllers.empty()) take_least_share(groups, path, share_of_v2, allowed);
-    if (("," + controllers + ",").find(",cpu,") != std::string::npos)
-      take_least_share(groups / "cpu", path, share_of_v1, allowed);
-  }
+  each_control_group(root, "cpu", [&](const std::filesystem::path& group, int version) {
+    const std::optional<double> processors = version == 2 ? share_of_v2(group) : share_of_v1(group);
+    if (!processors) return;
+    const auto count = static_cast<std::int64_t>(std::max(1.0, std::ceil(std::min(*processors, 1e6))));
+    if (count < allowed.count) allowed = {count, "the control group's limit"};
+  });
   if (root != "/") return allowed;
   if (const auto given = parse_index(environment_text("SLURM_CPUS_PER_TASK"));
       given && *given > 0 && *given < allowed.count)
