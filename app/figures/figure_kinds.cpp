@@ -169,6 +169,13 @@ Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoi
   return choice.heads.empty() ? usual : choice.heads;
 }
 
+std::string drawn_share(const RunSnapshot& run, const DrawnHeads& drawn) {
+  if (drawn.whole(run)) return {};
+  return " Of the file’s " + std::to_string(run.layers.size()) + " layers and " + std::to_string(run.heads.size()) +
+         " heads of each, " + std::to_string(drawn.layers.size()) + " and " + std::to_string(drawn.heads.size()) +
+         " are drawn.";
+}
+
 Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice) {
   DrawnHeads drawn{choice.layers, choice.only_heads, run.run->all_layers};
   for (const std::int64_t layer : drawn.layers)

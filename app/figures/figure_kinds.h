@@ -51,6 +51,8 @@ struct DrawnHeads {
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
 };
 [[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);
+// For captions, after a blank, how many of the file's layers and heads are drawn; empty where all are.
+[[nodiscard]] std::string drawn_share(const RunSnapshot& run, const DrawnHeads& drawn);
 // Its name, else the id that its file has.
 [[nodiscard]] std::string model_of(const RunSnapshot& run);
 // "L17.H4"; with its model where names are asked for: "SmolLM2-135M-Instruct · L17.H4".

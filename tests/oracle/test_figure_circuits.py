@@ -1,15 +1,14 @@
 """What heads can do as figures: every mark is a number of `headroom circuits`' files, the strongest pairs are NumPy's."""
-import io
 import json
 import re
 
 import h5py
 import numpy as np
-import pandas
 import pytest
 
 import checkpoints as C
 from command import refused
+from drawn_kind import drawing
 from svg_figure import Figure
 
 LAYERS, HEADS = 3, 4
@@ -64,14 +63,7 @@ def name(pair):
 
 @pytest.fixture
 def drawn(command, tmp_path):
-    """drawn(file, *arguments) → SVG, its marks as a table, what stderr says; without a warning."""
-    def call(path, *arguments):
-        out = tmp_path / "out.svg"
-        outcome = command("figure", path, "circuits", *arguments, "-o", out, "--force", "--data", "-")
-        assert outcome.code == 0 and "warning" not in outcome.errors, outcome
-        return Figure(out), pandas.read_csv(io.StringIO(outcome.text), comment="#"), outcome.errors
-
-    return call
+    return drawing(command, "circuits", tmp_path)
 
 
 def check_pairs(svg, marks, expected):

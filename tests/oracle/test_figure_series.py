@@ -1,16 +1,14 @@
 """`headroom figure series.h5 series`: every line and band against the file, the mean over heads against NumPy, for several heads and for
 one; what is refused."""
-import io
 import json
 
 import h5py
 import numpy as np
-import pandas
 import pytest
 
 import checkpoints as C
 from command import refused
-from svg_figure import Figure
+from drawn_kind import drawing
 
 STEPS = [0, 10, 100, 2000]
 MEAN, LOW, HIGH = 0, 3, 4
@@ -37,13 +35,7 @@ def files(warm_command, tmp_path_factory):
 
 @pytest.fixture
 def drawn(command, tmp_path):
-    def call(path, *arguments):
-        out = tmp_path / "out.svg"
-        outcome = command("figure", path, "series", *arguments, "-o", out, "--force", "--data", "-")
-        assert outcome.code == 0 and "warning" not in outcome.errors, outcome
-        return Figure(out), pandas.read_csv(io.StringIO(outcome.text), comment="#"), outcome.errors
-
-    return call
+    return drawing(command, "series", tmp_path)
 
 
 def check_line(plot, marks, series, steps, y, low=None, high=None, layer=None, head=None):
@@ -54,10 +46,17 @@ def check_line(plot, marks, series, steps, y, low=None, high=None, layer=None, h
     assert rows["x"].tolist() == steps and np.array_equal(rows["y"], y) and (rows["n"] == 10).all()
     if low is not None:
         assert np.array_equal(rows["low"], low) and np.array_equal(rows["high"], high)
-    corners = plot.line(plot.named(series, f"L{layer}.H{head}" if head is not None else ""))
-    assert len(corners) == len(steps)
-    for (x, value), step, expected in zip(corners, steps, y):
-        assert plot.x.off(x, step) < 1e-5 and plot.y.off(value, expected) < 1e-5
+    name = f"L{layer}.H{head}" if head is not None else ""
+
+    def check_corners(drawn, expected):
+        assert len(drawn) == len(expected)
+        for (x, value), (step, number) in zip(drawn, expected):
+            assert plot.x.off(x, step) < 1e-5 and plot.y.off(value, number) < 1e-5
+
+    check_corners(plot.line(plot.named(series, name)), list(zip(steps, y)))
+    if low is not None:  # the band is cut where the axis ends
+        ends = [(step, min(max(value, plot.y.low), plot.y.high)) for values in (low, high) for step, value in zip(steps, values)]
+        check_corners(sorted(plot.line(plot.named(f"{series} interval", name))), sorted(ends))
 
 
 def test_lines_are_the_files(drawn, files):
@@ -74,7 +73,7 @@ def test_lines_are_the_files(drawn, files):
                 check_line(heads, marks, "head", STEPS, score[:, MEAN, layer, head], *band, layer=layer, head=head)
                 bands = [s for s in heads.series if s.name == "head interval" and s.head == f"L{layer}.H{head}"]
                 assert len(bands) == named
-        mean = [float(np.mean([v for v in row])) for row in score[:, MEAN].reshape(4, -1)]
+        mean = score[:, MEAN].reshape(4, -1).mean(axis=1)
         rows = marks[marks["series"].str.endswith("mean over heads")]
         assert np.allclose(rows["y"], mean, rtol=1e-12) and rows["x"].tolist() == STEPS
         check_line(sinks, marks, "first", STEPS, rate[:, MEAN], rate[:, LOW], rate[:, HIGH])
@@ -95,6 +94,16 @@ def test_other_quantities_and_fewer_heads(drawn, files):
         assert svg.plots[0].x.scale == "log"
         check_line(svg.plots[1], marks, "net", STEPS[1:], file["sink_rate"][:, MEAN, 2, 2])
     assert "second" in " ".join(text for text, _ in svg.texts)
+    # What is drawn and what is counted are not the same heads.
+    assert "Of the file’s 2 layers and 4 heads of each, 1 and 2 are drawn." in svg.description
+    assert "Share of the 8 heads of the file whose sink score is above 0.3" in svg.description
+
+
+def test_another_threshold_than_the_one_asked_for_is_said(drawn, files):
+    _, _, said = drawn(files["softmax"], "--epsilon", "0.2")
+    assert "counts sinks above 0.1, not above 0.2" in said or "counts sinks above 0.3, not above 0.2" in said
+    for epsilon in ("0.05", "0.1", "0.3"):
+        assert "counts sinks" not in drawn(files["softmax"], "--epsilon", epsilon)[2]
 
 
 def test_one_head_has_no_mean(drawn, files):
@@ -108,6 +117,7 @@ def test_one_head_has_no_mean(drawn, files):
     (["series", "--quantity", "lambda_mean"], 4, ["lambda_mean", "no head"]),
     (["series", "--head", "L0.H0,L0.H1,L0.H2,L0.H3"], 2, ["at most three"]),
     (["series", "--layers", "5"], 2, ["layer 5"]),
+    (["series", "--layers", "0", "--head", "L1.H2"], 2, ["L1.H2", "not among the layers and heads that are drawn"]),
     (["sinks"], 4, ["sinks is drawn of run files", "softmax.h5 is a file of headroom series"]),
 ], ids=lambda value: "-".join(value) if isinstance(value, list) else None)
 def test_refusals(command, files, tmp_path, arguments, code, words):

@@ -427,10 +427,6 @@ PageAxis lambda_axis(const LambdaRange& range, std::string_view title) {
   return axis;
 }
 
-std::string some_heads(const RunSnapshot& run, const DrawnHeads& drawn) {
-  return drawn.whole(run) ? std::string() : " Some of the file’s heads are drawn.";
-}
-
 std::unique_ptr<LambdaStripPanel> strip_panel(const RunSnapshot& run, const DrawnHeads& drawn,
                                               const std::vector<LambdaHead>& heads, const FigureChoice& choice) {
   auto panel = std::make_unique<LambdaStripPanel>();
@@ -447,7 +443,7 @@ std::unique_ptr<LambdaStripPanel> strip_panel(const RunSnapshot& run, const Draw
   panel->source = run_sentence(run);
   panel->sentence = "*λ*_{*i*}, with which a row’s second map is subtracted, of every token (across) and head (down)";
   if (panel->block > 1) panel->sentence += "; a cell is the mean of " + std::to_string(panel->block) + " tokens";
-  panel->sentence += "." + some_heads(run, drawn);
+  panel->sentence += "." + drawn_share(run, drawn);
   return panel;
 }
 
@@ -465,7 +461,7 @@ std::unique_ptr<LambdaQuantilePanel> quantile_panel(const RunSnapshot& run, cons
   panel->weight = 2.0f;
   panel->source = run_sentence(run);
   panel->sentence = "The same for each head: median (ring), quartiles (bar) and 5–95 % (line) of *λ*_{*i*} over all " +
-                    grouped_text(panel->tokens) + " tokens." + some_heads(run, drawn);
+                    grouped_text(panel->tokens) + " tokens." + drawn_share(run, drawn);
   panel->sentence += beyond_sentence(
       std::ranges::count_if(panel->found,
                             [&](const auto& q) { return q.front() < panel->x.low || q.back() > panel->x.high; }),
@@ -536,7 +532,7 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
     if (!by_layer.empty()) {
       std::vector<HeadRef> of;
       for (const LambdaHead& one : by_layer) of.push_back(one.head);
-      layers.push_back(lambda_layer_panel(*run.run, of, drawn.whole(*run.run), choice));
+      layers.push_back(lambda_layer_panel(*run.run, of, drawn_share(*run.run, drawn), choice));
     }
     if (heads.empty()) continue;
     const bool first = !strips;

@@ -118,8 +118,8 @@ class LambdaLayerPanel final : public FigurePanel {
 
 }  // namespace
 
-std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads, bool whole,
-                                                const FigureChoice& choice) {
+std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads,
+                                                const std::string& share, const FigureChoice& choice) {
   auto panel = std::make_unique<LambdaLayerPanel>();
   panel->kind = "lambda", panel->name = "layers";
   double low = 0.0, high = 1.0;
@@ -141,7 +141,7 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   panel->sentence =
       "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
       "layer) (dashed)." +
-      std::string(whole ? "" : " Some of the file’s heads are drawn.");
+      share;
   panel->sentence += beyond_sentence(
       std::ranges::count_if(
           panel->layers, [&](const LayerLambda& one) { return one.value < panel->y.low || one.value > panel->y.high; }),

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/figures/figure.h"
 
 namespace headroom {
 
-// `heads` (at least one) have λ and stand in layers with a finite λ_init; `whole`: they are all that the file has.
+// `heads` (at least one) have λ and stand in layers with a finite λ_init; `share`: what is said of how many of
+// the file's they are.
 [[nodiscard]] std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads,
-                                                              bool whole, const FigureChoice& choice);
+                                                              const std::string& share, const FigureChoice& choice);
 
 }  // namespace headroom

@@ -183,6 +183,11 @@ Result<StepsFile> read_steps_file(const FigureRun& run, const FigureChoice& choi
   if (choice.heads.size() > kMostNamedHeads)
     return Error(ErrorCode::InvalidArgument,
                  "series names at most three heads; --head names " + std::to_string(choice.heads.size()));
+  for (const HeadRef& head : choice.heads)
+    if (std::ranges::find(series.drawn.layers, head.layer) == series.drawn.layers.end() ||
+        std::ranges::find(series.drawn.heads, head.head) == series.drawn.heads.end())
+      return Error(ErrorCode::InvalidArgument,
+                   "series: " + head_text(head) + " is named, and is not among the layers and heads that are drawn");
   series.quantity =
       choice.quantities.empty() ? QuantityRef{find_quantity_info("sink_score"), 0} : choice.quantities.front();
   HEADROOM_TRY(series.file, RunFile::open(run.path));
@@ -238,7 +243,7 @@ void set_range(StepsPanel& panel, bool log, const std::optional<Range>& natural)
         if (const double v = (*values)[i]; std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
   if (low > high) low = 0.0, high = 1.0;
   if (natural && (low < natural->low || high > natural->high))
-    panel.sentence += " They are cut where the quantity ends, at " + short_text(natural->low) + " and " +
+    panel.sentence += " Intervals are cut where the quantity ends, at " + short_text(natural->low) + " and " +
                       short_text(natural->high) + ".";
   if (natural) low = natural->low, high = std::min(high, natural->high);
   log = log && low > 0.0;
@@ -274,7 +279,8 @@ std::string sequences_word(std::int64_t count) {
   return grouped_text(count) + (count == 1 ? " sequence" : " sequences");
 }
 
-std::unique_ptr<StepsPanel> heads_panel(const StepsFile& series, const std::vector<HeadRef>& chosen) {
+std::unique_ptr<StepsPanel> heads_panel(const RunSnapshot& run, const StepsFile& series,
+                                        const std::vector<HeadRef>& chosen) {
   constexpr std::array<MarkColor, kMostNamedHeads> kColors = {ink::kHead, MarkColor{ink::kBlack, ink::kBlack},
                                                               ink::kFirst};
   constexpr std::array<LineDash, kMostNamedHeads> kDashes = {kSolidLine, kLongDash, kShortDash};
@@ -304,10 +310,12 @@ std::unique_ptr<StepsPanel> heads_panel(const StepsFile& series, const std::vect
   panel->title = rich_title(quantity_title(series.quantity)), panel->brief = rich_title(info.column);
   panel->right = rich(grouped_text(std::ssize(series.heads)) + (series.heads.size() == 1 ? " head" : " heads"));
   panel->sentence = plain_text(rich_title(quantity_heading(series.quantity))) +
-                    " of every head by training step, mean over " + sequences_word(series.sequences);
+                    (series.heads.size() == 1 ? " of the head" : " of each head") + " by training step, mean over " +
+                    sequences_word(series.sequences);
   if (!info.definition.empty()) panel->sentence += ": " + definition_markup(info.definition);
   if (!panel->sentence.ends_with('.')) panel->sentence += ".";
-  if (pooled) panel->sentence += " Blue: mean over the heads.";
+  panel->sentence += drawn_share(run, series.drawn);
+  if (pooled) panel->sentence += " Blue: mean over the heads that are drawn.";
   panel->sentence += " Bands: 95 % intervals, documents as clusters.";
   set_range(*panel, info.log, info.natural);
   return panel;
@@ -324,7 +332,7 @@ std::unique_ptr<StepsPanel> loss_steps_panel(const StepsFile& series) {
   return panel;
 }
 
-std::unique_ptr<StepsPanel> sinks_steps_panel(const StepsFile& series) {
+std::unique_ptr<StepsPanel> sinks_steps_panel(const RunSnapshot& run, const StepsFile& series) {
   if (!series.sinks.finite()) return nullptr;
   auto panel = steps_panel(series, "sinks", "sink_rate");
   const bool two = series.net_sinks.finite() && series.net_sinks.y != series.sinks.y;
@@ -333,8 +341,9 @@ std::unique_ptr<StepsPanel> sinks_steps_panel(const StepsFile& series) {
   if (two) panel->lines.push_back({"net", {}, series.net_sinks, ink::kNet, 1.1f, kLongDash, true, rich("net")});
   panel->title = rich("share of heads that are sinks"), panel->brief = rich("sinks");
   panel->right = rich("*α*_{0} > " + short_text(series.epsilon));
-  panel->sentence = "Share of heads whose sink score is above " + short_text(series.epsilon) + ", with its interval" +
-                    (two ? ": of first maps, and of net maps (dashed)." : ".");
+  panel->sentence = "Share of the " + grouped_text(std::ssize(run.layers) * std::ssize(run.heads)) +
+                    " heads of the file whose sink score is above " + short_text(series.epsilon) +
+                    ", with its interval" + (two ? ": of first maps, and of net maps (dashed)." : ".");
   set_range(*panel, false, Range{0.0, 1.0});
   return panel;
 }
@@ -357,9 +366,12 @@ Result<Figure> make_series(std::span<const FigureRun> runs, const FigureChoice& 
     if (series.heads.size() > 1)
       figure.notes.push_back(run.name() + ": " + head_text(heads.front()) + " is named, which changes most");
   }
-  figure.panels.push_back(heads_panel(series, heads));
-  if (auto panel = sinks_steps_panel(series)) figure.panels.push_back(std::move(panel));
+  figure.panels.push_back(heads_panel(*run.run, series, heads));
+  if (auto panel = sinks_steps_panel(*run.run, series)) figure.panels.push_back(std::move(panel));
   if (auto panel = loss_steps_panel(series)) figure.panels.push_back(std::move(panel));
+  if (series.sinks.finite() && series.epsilon != choice.epsilon)
+    figure.notes.push_back(run.name() + " counts sinks above " + short_text(series.epsilon) + ", not above " +
+                           short_text(choice.epsilon));
   arrange(figure, choice, 174.0, 130.0, 55.0);
   return figure;
 }

@@ -421,13 +421,6 @@ SinkSeries sink_series(const RunSnapshot& run, const DrawnHeads& drawn, const st
   return one;
 }
 
-std::string restricted(const RunSnapshot& run, const DrawnHeads& drawn) {
-  if (drawn.whole(run)) return {};
-  return " Of the run’s " + std::to_string(run.layers.size()) + " layers and " + std::to_string(run.heads.size()) +
-         " heads of each, " + std::to_string(drawn.layers.size()) + " and " + std::to_string(drawn.heads.size()) +
-         " are drawn.";
-}
-
 std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const DrawnHeads& drawn,
                                              const FigureChoice& choice) {
   auto panel = std::make_unique<SinkLayersPanel>();
@@ -485,7 +478,7 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
   }
   if (const auto lacking = std::ssize(first.values) - first.finite; lacking > 0)
     text += " Not drawn: " + std::to_string(lacking) + " heads without a value.";
-  text += restricted(run, drawn);
+  text += drawn_share(run, drawn);
   return panel;
 }
 
