@@ -80,9 +80,11 @@ bool put_led_label(Painter& painter, const Page& page, LabelSpace& space, const 
   const float width = rich_width(page.measure, text, style);
   if (!points.empty())
     for (const LedPlace& place : led_places(space.frame(), points, width, style.size)) {
+      const float thick = page.style.pt(1.0f);
+      if (space.crosses_label(place.from, place.to, thick)) continue;
       if (!try_label(painter, page, space, text, style, std::array{place.at})) continue;
       painter.line(place.from, place.to, style.color, page.style.pt(0.5f));
-      space.block_line(std::array{place.from, place.to}, page.style.pt(1.0f));
+      space.lead(place.from, place.to, thick);
       return true;
     }
   leave_out(page, text);

@@ -22,7 +22,7 @@ void leave_out(const Page& page, const RichText& text);
 bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                std::span<const Vec2> places);
 // The same; where none of the places has room, at the free place of the frame that is nearest to one of `points`, of
-// what the text names, with a thin line between them.
+// what the text names, with a thin line between them that crosses no label.
 bool put_led_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                    std::span<const Vec2> places, std::span<const Vec2> points);
 // Beside a point, a text of that width `gap` away from it: right, left, above, below, then at its corners.

@@ -13,13 +13,30 @@
 
 namespace headroom {
 
+namespace {
+
+OrientedBox line_box(Vec2 from, Vec2 to, float width) {
+  const Vec2 way = to - from;
+  return {(from + to) * 0.5f, 0.5f * std::hypot(way.x, way.y), 0.5f * width, std::atan2(-way.y, way.x)};
+}
+
+}  // namespace
+
 void LabelSpace::block_line(std::span<const Vec2> points, float width) {
   for (std::size_t i = 1; i < points.size(); ++i) {
-    const Vec2 way = points[i] - points[i - 1];
-    const float length = std::hypot(way.x, way.y);
-    if (!std::isfinite(length)) continue;
-    taken_.push_back({(points[i] + points[i - 1]) * 0.5f, 0.5f * length, 0.5f * width, std::atan2(-way.y, way.x)});
+    const OrientedBox box = line_box(points[i - 1], points[i], width);
+    if (std::isfinite(box.half_width)) taken_.push_back(box);
   }
+}
+
+void LabelSpace::lead(Vec2 from, Vec2 to, float width) {
+  taken_.push_back(line_box(from, to, width));
+  labels_.push_back(taken_.back());
+}
+
+bool LabelSpace::crosses_label(Vec2 from, Vec2 to, float width) const {
+  const OrientedBox line = line_box(from, to, width);
+  return std::ranges::any_of(labels_, [&](const OrientedBox& label) { return line.overlaps(label); });
 }
 
 bool LabelSpace::fits(const OrientedBox& box) const {
@@ -32,6 +49,7 @@ bool LabelSpace::fits(const OrientedBox& box) const {
 bool LabelSpace::place(const OrientedBox& box) {
   if (!fits(box)) return false;
   taken_.push_back(box);
+  labels_.push_back(box);
   return true;
 }
 

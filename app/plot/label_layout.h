@@ -24,6 +24,10 @@ class LabelSpace {
   void block(const Rect& rect) { taken_.push_back(OrientedBox::of(rect)); }
   // Blocks the line through the points.
   void block_line(std::span<const Vec2> points, float width);
+  // Takes the line to a label, as a label is taken.
+  void lead(Vec2 from, Vec2 to, float width);
+  // Whether such a line would cross a label that was placed here, or the line to one.
+  [[nodiscard]] bool crosses_label(Vec2 from, Vec2 to, float width) const;
   // Inside the frame, and `margin` pixels from everything that is taken.
   [[nodiscard]] bool fits(const OrientedBox& box) const;
   // Takes the box if it fits.
@@ -35,6 +39,7 @@ class LabelSpace {
   Rect frame_;
   float margin_;
   std::vector<OrientedBox> taken_;
+  std::vector<OrientedBox> labels_;  // of these the labels and the lines to them
 };
 
 // Places rectangles in priority order, each at the first of its `places` that is free: position in the list, −1 for
