@@ -32,11 +32,14 @@ Rect begin_box(PanelContext& context, std::string_view name, Rect window, Vec2 w
   painter.fill_rect(window, theme.scrim);
   painter.fill_rect(box, theme.panel, measure::kRadius);
   painter.stroke_rect(box, theme.faint, 1.0f, measure::kRadius);
-  const bool outside = ui.input.pointer_inside && !box.contains(ui.input.pointer);
-  if (ui.input.pressed[kLeftButton] && outside && !ui.popup_open()) ui.run("overlay.close");
-  // Escape within a text field; elsewhere it is a key of the window.
-  if (ui.key(Key::Escape) && ui.wants_text()) ui.run("overlay.close");
+  if (closes_box(ui, box)) ui.run("overlay.close");
   return box;
+}
+
+bool closes_box(const Ui& ui, const Rect& box) {
+  const bool outside = ui.input.pointer_inside && !box.contains(ui.input.pointer);
+  // Escape within a text field; elsewhere it is a key of the window.
+  return (ui.input.pressed[kLeftButton] && outside && !ui.popup_open()) || (ui.key(Key::Escape) && ui.wants_text());
 }
 
 void end_box(PanelContext& context) { context.ui.end_overlay(); }

@@ -12,6 +12,8 @@ void draw_overlay(PanelContext& context, Rect window);  // palette, keys, settin
 // The scrim and the box, `wanted` pixels large or what the window has, centred, its top at `top` pixels or higher; a
 // click beside it closes it. To be followed by end_box().
 [[nodiscard]] Rect begin_box(PanelContext& context, std::string_view name, Rect window, Vec2 wanted, float top = -1.0f);
+// Whether it closes in this frame: a click beside it, or Escape while one types in it.
+[[nodiscard]] bool closes_box(const Ui& ui, const Rect& box);
 void end_box(PanelContext& context);
 
 // The head of a box: title, hint, how it is closed. Returns what is left.

@@ -104,7 +104,7 @@ void draw_palette(PanelContext& context, Rect window) {
   const auto lead_back = [&] {
     if (over_figure) ui.run("figure " + context.state.figure.kind);
   };
-  if (ui.key(Key::Escape) && ui.wants_text()) lead_back();  // the box closes itself
+  if (closes_box(ui, box)) lead_back();  // it closes itself
   Rect rest = box;
   const Rect head = rest.cut_top(kHead);
   const Rect foot = rest.cut_bottom(std::min(kFoot, rest.height()));

@@ -226,6 +226,12 @@ CATCH_TEST_CASE("The palette over a figure leads back to it, with and without a 
     if (bench.state().overlay == Overlay::Settings) bench.session().run("figure rms");
     bench.frame();
   }
+  // A click beside the palette too.
+  bench.key("Ctrl+P");
+  bench.frame();
+  bench.press({4.0f, 4.0f});
+  bench.frame();
+  CATCH_CHECK(bench.state().overlay == Overlay::Figure);
   CATCH_CHECK(bench.state().figure.look("rms").options.width == "120mm");
   CATCH_CHECK(bench.state().unseen_warnings == 0);
   // Over the panels it leads back to them.
