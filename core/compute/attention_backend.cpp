@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/compute/blocked_attention.h"
@@ -95,9 +96,11 @@ Result<AttentionBackend> named_backend(const std::string& name) {
   return error;
 }
 
-// Of a run on the processor nobody asks the driver, which takes its time to wake.
-kernels::KernelStatus cuda_status(const ForwardOptions& options) {
-  return options.device == "cpu" ? kernels::KernelStatus() : kernels::cuda_ready();
+// Of the device that is named. Of a run on the processor nobody asks the driver, which takes its time to wake.
+kernels::KernelStatus cuda_status(at::Device device) {
+  if (device.is_cpu()) return {};
+  const c10::DeviceGuard guard(device);
+  return kernels::cuda_ready();
 }
 
 AttentionBackend fused_backend(const ForwardOptions& options) {
@@ -189,27 +192,44 @@ const char* attention_backend_name(AttentionBackend backend) {
   return "";
 }
 
-Result<AttentionBackend> find_attention_backend(const ForwardOptions& options) {
-  AttentionBackend backend = automatic_backend(options, cuda_status(options)).backend;
-  if (options.backend != "auto") {
-    HEADROOM_TRY(backend, named_backend(options.backend));
+namespace {
+
+// With the reason where it was chosen.
+Result<AutomaticBackend> find_backend(const ForwardOptions& options) {
+  AutomaticBackend found;
+  const bool named = options.backend != "auto";
+  if (named) {
+    HEADROOM_TRY(found.backend, named_backend(options.backend));
+    HEADROOM_TRY_VOID(check_options(found.backend, options));
   }
-  HEADROOM_TRY_VOID(check_options(backend, options));
-  HEADROOM_TRY([[maybe_unused]] const at::Device device, open_device(options.device));
-  if (backend == AttentionBackend::Cuda)
-    if (const kernels::KernelStatus status = kernels::cuda_ready(); !status.ok()) return status_error(status);
-  return backend;
+  HEADROOM_TRY(const at::Device device, open_device(options.device));
+  if (named && found.backend != AttentionBackend::Cuda) return found;
+  const kernels::KernelStatus cuda = cuda_status(device);
+  if (!named) {
+    found = automatic_backend(options, cuda);
+    HEADROOM_TRY_VOID(check_options(found.backend, options));
+  } else if (!cuda.ok()) {
+    return status_error(cuda);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<AttentionBackend> find_attention_backend(const ForwardOptions& options) {
+  HEADROOM_TRY(const AutomaticBackend found, find_backend(options));
+  return found.backend;
 }
 
 Result<AttentionChoice> choose_attention(const ForwardOptions& options) {
-  HEADROOM_TRY(const AttentionBackend backend, find_attention_backend(options));
+  HEADROOM_TRY(AutomaticBackend found, find_backend(options));
   AttentionChoice choice;
-  choice.backend = attention_backend_name(backend);
-  if (options.backend == "auto") choice.reason = automatic_backend(options, cuda_status(options)).reason;
+  choice.backend = attention_backend_name(found.backend);
+  choice.reason = std::move(found.reason);
   choice.device = options.device;
-  const bool doubles = backend == AttentionBackend::Reference || options.dtype == ComputeDtype::Float64;
+  const bool doubles = found.backend == AttentionBackend::Reference || options.dtype == ComputeDtype::Float64;
   choice.dtype = dtype_name(doubles ? ComputeDtype::Float64 : ComputeDtype::Float32);
-  choice.kernel_target = kernel_target(backend, options.device == "cpu");
+  choice.kernel_target = kernel_target(found.backend, options.device == "cpu");
   return choice;
 }
 

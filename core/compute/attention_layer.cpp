@@ -211,11 +211,11 @@ Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const 
   if (measured) alignment = output_alignment(attention, weights.o.weight, chosen);
   std::vector<at::Tensor> results;
   for (std::unique_ptr<LaneHeads<Input, Real>>& lane : all) {
-    StageTimer recording(stages ? &stages->record : nullptr);
     const at::Tensor gates = head_gates(attention, weights, lane->lane().x, target);
     at::Tensor finished;
     if (!ends) finished = lane->finished(gates);
     if (measured) {
+      StageTimer recording(stages ? &stages->record : nullptr);
       HEADROOM_TRY(LayerRecord record, lane->record(chosen, layer, gates));
       record.output_alignment = alignment;
       if (options.output_cosines && !ends)

@@ -42,8 +42,8 @@ struct ForwardOptions {
   std::vector<std::int64_t> layers;            // measured layers, ascending; all of them run
   std::vector<std::int64_t> heads;             // measured heads, ascending
   kernels::StatisticsRequest request;
-  std::int64_t widest_query = 0, widest_value = 0;  // channels of a block, of the layer that has most of them
-  bool square_masks = true;                         // false: a call of a capture has other keys than its rows
+  std::int64_t widest_query = 0, widest_value = 0;  // channels of a head, of the layer that has most of them
+  bool square_masks = true;                         // false: a call has other keys than its rows
   bool always_visible = false;                      // a layer keeps its first keys visible beside its window
   bool dense_masks = false;                         // a call of a capture has a mask that is given entry by entry
   bool exact_maps = false;

@@ -11,7 +11,7 @@ namespace {
 
 void add_needs(ForwardOptions& options, const AttentionSpec& attention) {
   options.widest_query = std::max(options.widest_query, attention.head_dim);
-  options.widest_value = std::max(options.widest_value, attention.value_dim);
+  options.widest_value = std::max(options.widest_value, attention.context_dim());
   options.dense_masks = options.dense_masks || attention.disentangled.present();
   options.always_visible = options.always_visible || attention.always_visible > 0;
   const CaptureCall* call = attention.call.get();

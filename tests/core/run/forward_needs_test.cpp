@@ -16,6 +16,7 @@ ModelSpec two_layers() {
   for (BlockSpec& block : model.blocks) {
     block.attention.head_dim = 64, block.attention.value_dim = 64;
     block.attention.heads.resize(2);
+    for (HeadProgram& head : block.attention.heads) head.first.value_blocks = {0};
   }
   return model;
 }
@@ -36,7 +37,8 @@ CATCH_TEST_CASE("forward needs: of ordinary layers none but their widths") {
 CATCH_TEST_CASE("forward needs: what one layer has, the run needs") {
   ModelSpec model = two_layers();
   model.blocks[0].attention.head_dim = 512;
-  model.blocks[1].attention.value_dim = 128;
+  // Values of DIFF V1 are two blocks wide.
+  for (HeadProgram& head : model.blocks[1].attention.heads) head.first.value_blocks = {0, 1};
   model.blocks[1].attention.always_visible = 4;
   model.blocks[1].attention.heads[1].normalizer = Normalizer::Softpick;
   ForwardOptions options;
@@ -60,6 +62,7 @@ CATCH_TEST_CASE("forward needs: of a capture its measured calls alone") {
   options.layers = {0, 1};
   set_needs(options, model);
   CATCH_CHECK(!options.square_masks);
+  CATCH_CHECK(!options.dense_masks);
 }
 
 }  // namespace headroom::test
