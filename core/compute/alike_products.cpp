@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/check.h"
@@ -37,8 +38,14 @@ at::Tensor AlikeProducts::linear(const at::Tensor& x, const at::Tensor& weight, 
   const auto known = alike_.find(shape);
   if (known != alike_.end() && known->second) return product(x, weight, bias);
   at::Tensor alone = each(x, [&](const at::Tensor& of_one) { return product(of_one, weight, bias); });
-  if (shared_ && known == alike_.end()) alike_[shape] = same_bits(alone, product(x, weight, bias));
+  // Zeros are the same in every order.
+  if (shared_ && known == alike_.end() && at::count_nonzero(alone).item<std::int64_t>() > 0)
+    alike_[shape] = same_bits(alone, product(x, weight, bias));
   return alone;
+}
+
+std::int64_t AlikeProducts::shared_shapes() const {
+  return std::ranges::count_if(alike_, [](const auto& shape) { return shape.second; });
 }
 
 at::Tensor AlikeProducts::each(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& f) {

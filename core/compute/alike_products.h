@@ -28,6 +28,8 @@ class AlikeProducts {
   [[nodiscard]] at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
   // f of each sequence of x [sequences, length, channels].
   [[nodiscard]] static at::Tensor each(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& f);
+  // Shapes whose sequences are multiplied at once.
+  [[nodiscard]] std::int64_t shared_shapes() const;
 
  private:
   // Sequences, length, in, out, whether there is a bias.

@@ -143,8 +143,8 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
   for (std::int64_t layer = 0; layer <= last; ++layer) {
     HEADROOM_TRY(const BlockWeights weights, reader.take_block(stop));
     if (together) {
-      for (SequenceLane& lane : lanes) step(lane, 1.0, layer);
       HEADROOM_TRY_VOID(advance_together(model, layer, weights, target, lanes, stream));
+      for (SequenceLane& lane : lanes) step(lane, 1.0, layer);
       for (SequenceLane& lane : lanes) HEADROOM_TRY_VOID(lane.forward->passed(layer, lane.state));
       continue;
     }

@@ -313,8 +313,12 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   constexpr std::size_t kOfRow = 36;
   const double rows =
       static_cast<double>(plan.shape.length) * static_cast<double>(plan.forward.heads.size() * kOfRow * sizeof(double));
+  const kernels::StatisticsRequest& asked = plan.forward.request;
+  const double counts = 2.0 * static_cast<double>(plan.forward.heads.size()) *
+                        static_cast<double>(asked.logit_bins.bins + asked.log10_weight_bins.bins) *
+                        sizeof(std::int64_t);
   constexpr double kWritten = 96.0 * 1024 * 1024;
-  size.working_bytes = batch * (stream + rows + static_cast<double>(record_bytes(layout))) +
+  size.working_bytes = batch * (stream + rows + counts + static_cast<double>(record_bytes(layout))) +
                        static_cast<double>(layout.count_bins()) * sizeof(std::int64_t) +
                        static_cast<double>(layout.float_columns() * sizeof(ExactMoments)) + kWritten;
   return size;

@@ -58,6 +58,22 @@ CATCH_TEST_CASE("alike products: activations of several sequences have the bits 
   }
 }
 
+CATCH_TEST_CASE("alike products: a shape is shared where it may be, and a product of zeros decides nothing") {
+  at::manual_seed(5);
+  // Of one channel there is one order to add up in.
+  const at::Tensor x = at::randn({4, 9, 1}), weight = at::randn({3, 1});
+  {
+    const AlikeProducts products(true);
+    (void)Linear{at::zeros({3, 1}), {}}(x);
+    CATCH_CHECK(products.shared_shapes() == 0);
+    (void)Linear{weight, {}}(x);
+    CATCH_CHECK(products.shared_shapes() == 1);
+  }
+  const AlikeProducts apart(false);
+  (void)Linear{weight, {}}(x);
+  CATCH_CHECK(apart.shared_shapes() == 0);
+}
+
 CATCH_TEST_CASE("alike products: they end with their scope, and no other products go through them") {
   CATCH_CHECK(AlikeProducts::here() == nullptr);
   {
