@@ -248,6 +248,11 @@ Result<void> check_kept(const CorpusArguments& arguments, double bytes) {
       .advise("--keep core keeps a tenth; name the quantities to keep them whatever their size");
 }
 
+void warn_of_non_finite(std::int64_t sequences) {
+  std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
+               static_cast<long long>(sequences));
+}
+
 // Writes the scripts of a plan, which is kept beside them where no file holds it.
 int run_by_slurm(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan) {
   const AnalyzeArguments& run = arguments.run;
@@ -305,7 +310,9 @@ Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const Op
                                  static_cast<std::size_t>(size.working_bytes)});
   budget.memory.working_bytes += budget.memory.items.back().bytes;
   std::ranges::stable_sort(budget.memory.items, std::ranges::greater(), &MemoryItem::bytes);
-  if (!budget.fits()) return over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less");
+  // What a job may take is the cluster's to say.
+  if (arguments.slurm.folder.empty() && !budget.fits())
+    return over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less");
   if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "%s\n", estimate_text(budget).c_str());
   return prepared;
 }
@@ -363,8 +370,7 @@ int run_corpus_command(const CorpusArguments& given) {
     std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
   if (!outcome->violations.empty()) return kInternalBug;
   if (outcome->non_finite == 0) return 0;
-  std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
-               static_cast<long long>(outcome->non_finite));
+  warn_of_non_finite(outcome->non_finite);
   return kPartialResult;
 }
 
@@ -387,12 +393,14 @@ int run_merge(const MergeArguments& arguments) {
                 {"parts", outcome->parts},
                 {"sequences", outcome->sequences},
                 {"missing", outcome->missing},
+                {"non_finite", outcome->non_finite},
                 {"notes", outcome->notes},
                 {"size_bytes", outcome->size_bytes}});
   else
     std::printf("%lld sequences of %lld parts. Wrote %s.\n", static_cast<long long>(outcome->sequences),
                 static_cast<long long>(outcome->parts), escape_for_terminal(request.output.string()).c_str());
-  if (outcome->missing.empty()) return 0;
+  if (outcome->non_finite > 0) warn_of_non_finite(outcome->non_finite);
+  if (outcome->missing.empty()) return outcome->non_finite > 0 ? kPartialResult : 0;
   std::fprintf(stderr, "warning: the sequences %s are missing\n", outcome->missing.c_str());
   if (!outcome->advice.empty()) std::fprintf(stderr, "hint: %s\n", outcome->advice.c_str());
   return kPartialResult;

@@ -21,6 +21,7 @@
 #include "app/process/report_error.h"
 #include "core/base/format.h"
 #include "core/base/shell_word.h"
+#include "core/corpus/progress_log.h"
 #include "core/io/atomic_file.h"
 #include "core/io/target_check.h"
 
@@ -160,6 +161,18 @@ Result<void> write_scripts(const SlurmScripts& scripts, const std::filesystem::p
   return write_script(folder / "submit.sh", scripts.submit, force);
 }
 
+// What earlier shards have left, of other settings perhaps: a merge would take it for what the new ones made.
+Result<void> remove_parts(const std::filesystem::path& folder) {
+  std::error_code failed;
+  for (std::int64_t shard = 0; shard < kMostShards && !failed; ++shard) {
+    const std::filesystem::path part = folder / format("part%lld.h5", static_cast<long long>(shard));
+    std::filesystem::remove(part, failed);
+    if (!failed) std::filesystem::remove(ProgressLog::path_of(part), failed);
+  }
+  if (failed) return Error(ErrorCode::Io, "parts of an earlier run cannot be removed").in_file(folder.string());
+  return {};
+}
+
 Result<void> run(const SlurmArguments& arguments, const SlurmRequest& request) {
   HEADROOM_TRY(const std::filesystem::path folder, make_slurm_folder(arguments));
   if (arguments.shards > request.sequences) {
@@ -182,6 +195,7 @@ Result<void> run(const SlurmArguments& arguments, const SlurmRequest& request) {
   HEADROOM_TRY(const SlurmScripts scripts, slurm_scripts(job));
   const std::vector<std::filesystem::path> inputs = {job.plan};
   HEADROOM_TRY([[maybe_unused]] const std::filesystem::path target, check_target(job.merged, request.force, inputs));
+  if (request.force) HEADROOM_TRY_VOID(remove_parts(folder));
   HEADROOM_TRY_VOID(write_scripts(scripts, folder, request.force));
   std::optional<Jobs> jobs;
   if (arguments.submit) {

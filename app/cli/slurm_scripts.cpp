@@ -26,14 +26,18 @@ std::string output_pattern(const std::filesystem::path& folder, const char* patt
   return "--output=" + quoted_shell_word(text + "/" + pattern);
 }
 
-// The directives that are for the merge too: where it may run, but no array.
+// The directives that are for the merge too: where it may run, but no array, in any of the ways to write one.
 std::string without_array(const std::string& directive) {
   std::string kept;
+  bool of_array = false;  // the next word
   for (std::size_t at = 0; at < directive.size();) {
     const std::size_t blank = std::min(directive.find_first_of(" \t", at), directive.size());
     const std::string word = directive.substr(at, blank - at);
     at = blank + 1;
-    if (word.starts_with("--array=") || word.starts_with("-a") || word.empty()) continue;
+    if (word.empty()) continue;
+    const bool array = word.starts_with("--array=") || word.starts_with("-a"), was_of_array = of_array;
+    of_array = !was_of_array && (word == "--array" || word == "-a");
+    if (array || of_array || was_of_array) continue;
     kept += (kept.empty() ? "" : " ") + word;
   }
   return kept;

@@ -402,6 +402,8 @@ class Merger {
     MergeOutcome outcome;
     outcome.parts = std::ssize(parts_);
     outcome.sequences = std::ssize(plan_.sequences);
+    outcome.non_finite =
+        std::ranges::count_if(content.non_finite_layers, [](std::int64_t layer) { return layer >= 0; });
     outcome.missing = missing_;
     outcome.advice = advice_;
     outcome.notes = notes_;

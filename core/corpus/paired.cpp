@@ -245,7 +245,9 @@ class CorpusPairing {
   [[nodiscard]] std::vector<PairedChange> changes_of(const Values& values) const {
     const std::size_t sequences = documents_.size(), columns = values.a.size() / sequences;
     std::vector<double> differences(values.a.size());
-    for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = values.b[i] - values.a[i];
+    // Equal infinities differ by 0.
+    for (std::size_t i = 0; i < differences.size(); ++i)
+      differences[i] = values.b[i] == values.a[i] ? 0.0 : values.b[i] - values.a[i];
     const std::vector<StatisticValues> statistics = statistics_->compute(differences, columns);
     std::vector<PairedChange> changes(columns);
     std::set<std::int64_t> with_values;

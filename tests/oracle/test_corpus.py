@@ -456,6 +456,14 @@ def test_129_a_sequence_that_is_not_finite_is_counted_and_the_rest_goes_on(comma
         assert (run["sequences/non_finite_layer"][:] >= 0).tolist() == [False, True, False]
         assert run["next_token_loss"][STATISTICS.index("count")] == 2
         assert np.isnan(run["sequences/context_rms_mean"][1]).all() and not np.isnan(run["sequences/context_rms_mean"][[0, 2]]).any()
+    # A merge of such parts says so too.
+    parts = [tmp_path / f"part{shard}.h5" for shard in range(2)]
+    for shard, part in enumerate(parts):
+        assert command("corpus", tmp_path / "m", "--data", tmp_path / "ids.jsonl", "--field", "ids", "--length", "8", "-o", part, "--device", "cpu",
+                       "--shard", f"{shard}/2").code == (0 if shard == 0 else 8)
+    outcome = command("merge", *parts, "-o", tmp_path / "merged.h5", "--json")
+    assert outcome.code == 8 and outcome.json["non_finite"] == 1 and "not finite" in outcome.errors
+    assert contents(tmp_path / "merged.h5") == contents(tmp_path / "c.h5")
 
 
 def test_golden_of_chapters_as_bytes(corpus, tmp_path):

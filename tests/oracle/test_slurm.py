@@ -23,6 +23,7 @@ SCRIPTS = ("shard.sbatch", "merge.sbatch", "submit.sh")
 
 # Runs at once what Slurm would run later, notes its own words, and answers as the sbatch of a named cluster does.
 STUB = r"""#!/bin/bash
+cd /
 printf '%s\n' "$@" --- >>"$STUB_LOG"
 array=$(sed -n 's/^#SBATCH.*--array=\([0-9-]*\).*/\1/p' "${!#}" | tail -n 1)
 for word in "$@"; do case $word in --array=*) array=${word#--array=} ;; esac; done
@@ -73,7 +74,7 @@ def test_names_with_blanks_and_quotes_reach_the_program(command, warm_command, p
               "--batch-tokens", "120", "--config", f"{home}/model/config.json"]
     one = tmp_path / "one.h5"
     assert warm_command("corpus", f"{home}/model/::L1", "--plan", f"{home}/plan.h5", "-o", str(one), "--device", "cpu", *choice).code == 0
-    with command.start("corpus", "--sbatch", "--partition=x --array=0-2%2", "--sbatch", "--mem=4G", "model/::L1", "--plan", "plan.h5",
+    with command.start("corpus", "--sbatch", "--partition=x --array=0-2%2", "--sbatch", "--array 0-2 --mem=4G -a 0-2", "model/::L1", "--plan", "plan.h5",
                        "--device", "cpu", *choice[:-1], "model/config.json", "--shards", "3", "--slurm", "jobs", "--submit", "--json",
                        env=env, cwd=home) as process:
         out, err = process.communicate(timeout=120)
@@ -93,7 +94,7 @@ def test_names_with_blanks_and_quotes_reach_the_program(command, warm_command, p
         assert file.attrs["settings"] == single.attrs["settings"] and len(file["shards/first"]) == 3
     # The last words are the user's; a merge has no array.
     shard, merge = directives(jobs / "shard.sbatch"), directives(jobs / "merge.sbatch")
-    assert shard[-2:] == ["--partition=x --array=0-2%2", "--mem=4G"] and merge[-2:] == ["--partition=x", "--mem=4G"]
+    assert shard[-2:] == ["--partition=x --array=0-2%2", "--array 0-2 --mem=4G -a 0-2"] and merge[-2:] == ["--partition=x", "--mem=4G"]
     text = " ".join(shard)
     for word in ("--array=0-2 ", "--requeue", "--open-mode=append", "--signal=B:TERM@60", "--job-name=headroom"):
         assert word in text
@@ -113,6 +114,11 @@ def test_without_a_plan_one_is_made_and_the_scripts_stay_as_they_are(command, st
     other = [*words[:-4], "--shards", "3", *words[-2:]]
     refused(command(*other, env=env), 2, "exists", "shard.sbatch")
     assert command(*other, "--force", env=env).code == 0 and "--array=0-2 " in (jobs / "shard.sbatch").read_text()
+    # Nothing that earlier shards left, of other settings perhaps, is merged.
+    for name in ("part0.h5", "part7.h5", ".part1.h5.headroom-progress"):
+        (jobs / name).write_bytes(b"of another run")
+    assert command(*other, "--force", env=env).code == 0
+    assert not [path for path in jobs.iterdir() if "part" in path.name]
     # A shard that does not come to its end: the merge says so, and it alone is run again.
     shards = jobs / "shard.sbatch"
     whole = shards.read_text()
