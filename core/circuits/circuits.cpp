@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/all_threads.h"
 #include "core/circuits/spectra.h"
 
 namespace headroom {
@@ -91,7 +92,7 @@ void align(const LayerFactors& factors, LayerCircuits& layer) {
   layer.ov_alignment.assign(heads * heads, kNaN);
   std::vector<Thin> values;
   for (const HeadProgram& head : layer.programs) values.push_back(factors.values_of(head));
-  on_all_processors(static_cast<std::int64_t>(heads), [&](std::int64_t row) {
+  on_all_threads(static_cast<std::int64_t>(heads), [&](std::int64_t row) {
     const auto a = static_cast<std::size_t>(row);
     for (std::size_t b = a; b < heads; ++b) {
       if (layer.programs[a].first.value_blocks == layer.programs[b].first.value_blocks)
@@ -149,7 +150,7 @@ Result<LayerCircuits> measure_layer_circuits(const ModelSource& source, const Mo
   parts.key_triangles = triangles(parts.factors.key);
   parts.value_triangles = triangles(parts.factors.value);
   std::atomic<bool> ended{false};
-  on_all_processors(static_cast<std::int64_t>(result.heads.size()), [&](std::int64_t index) {
+  on_all_threads(static_cast<std::int64_t>(result.heads.size()), [&](std::int64_t index) {
     if (ended || (stop && stop())) {
       ended = true;
       return;

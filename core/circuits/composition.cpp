@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/all_threads.h"
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/base/process_memory.h"
@@ -110,7 +111,7 @@ std::vector<double> norms_of_products(const Side& reader, const Side& writer) {
              writers = static_cast<std::int64_t>(writer.present.size());
   const std::int64_t columns = writers * writer.channels, stride = readers * reader.channels;
   std::vector<double> result(static_cast<std::size_t>(readers * writers), kNaN);
-  on_all_processors(readers, [&](std::int64_t r) {
+  on_all_threads(readers, [&](std::int64_t r) {
     if (!reader.present[static_cast<std::size_t>(r)]) return;
     std::vector<float> products(static_cast<std::size_t>(reader.channels * columns), 0.0F);
     kernels::add_product(reader.values.data() + r * reader.channels, stride, writer.values.data(), columns,

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/all_threads.h"
 #include "core/base/mutex.h"
 #include "kernels/cpu/product.h"
 
@@ -49,7 +50,7 @@ Result<void> write_all(const ModelSource& source, const ModelSpec& model, const 
   Mutex mutex;
   std::optional<Error> failed;
   std::atomic<bool> ended{false};
-  on_all_processors(strips, [&](std::int64_t strip) {
+  on_all_threads(strips, [&](std::int64_t strip) {
     if (ended || (stop && stop())) {
       ended = true;
       return;

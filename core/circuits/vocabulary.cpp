@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "core/base/all_threads.h"
 #include "core/base/format.h"
 #include "core/base/mutex.h"
 #include "core/base/process_memory.h"
@@ -17,25 +17,11 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t kStripTokens = 1024;
-constexpr unsigned kMostThreads = 16;
-
-std::int64_t processors() { return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads); }
 
 }  // namespace
 
 std::int64_t path_vocabulary(const ModelSpec& model) {
   return std::min(model.embedding.rows(), model.lm_head.weight.rows());
-}
-
-void on_all_processors(std::int64_t count, const std::function<void(std::int64_t index)>& job) {
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (std::int64_t index = next++; index < count; index = next++) job(index);
-  };
-  const std::int64_t threads = std::min(count, processors());
-  std::vector<std::jthread> others;
-  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(work);
-  work();
 }
 
 Result<Thin> read_rows(const ModelSource& source, const WeightRef& weight, std::int64_t first, std::int64_t count) {
@@ -63,7 +49,7 @@ Result<Thin> embedding_times_unembedding(const ModelSource& source, const ModelS
                                          const CircuitProgress& progress, const CircuitStop& stop) {
   const std::int64_t hidden = model.embedding.columns(), tokens = path_vocabulary(model);
   const double bytes =
-      static_cast<double>(processors()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
+      static_cast<double>(computing_threads()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
   const FreeMemory memory = free_memory();
   if (bytes > memory.bytes) {
     Error error(ErrorCode::OutOfMemory, "the product of embedding and unembedding does not fit into memory");
@@ -72,13 +58,13 @@ Result<Thin> embedding_times_unembedding(const ModelSource& source, const ModelS
   }
   const std::int64_t strips = (tokens + kStripTokens - 1) / kStripTokens;
   // Each part of the strips has a sum of its own, so that a machine gives the same bits every time.
-  const std::int64_t parts = std::min(strips, processors());
+  const std::int64_t parts = std::min(strips, computing_threads());
   std::vector<Thin> sums(static_cast<std::size_t>(parts), Thin(hidden, hidden));
   Mutex mutex;
   std::optional<Error> failed;
   std::int64_t done = 0;
   std::atomic<bool> ended{false};
-  on_all_processors(parts, [&](std::int64_t part) {
+  on_all_threads(parts, [&](std::int64_t part) {
     for (std::int64_t strip = part; strip < strips && !ended; strip += parts) {
       if (stop && stop()) ended = true;
       const std::int64_t first = strip * kStripTokens, count = std::min(kStripTokens, tokens - first);

@@ -31,7 +31,4 @@ using CircuitStop = std::function<bool()>;
 [[nodiscard]] Result<Thin> read_rows(const ModelSource& source, const WeightRef& weight, std::int64_t first,
                                      std::int64_t count);
 
-// jobs 0 … count − 1, each once, on as many threads as there are processors. `job` stops early where it wants to.
-void on_all_processors(std::int64_t count, const std::function<void(std::int64_t index)>& job);
-
 }  // namespace headroom

@@ -96,10 +96,4 @@ CATCH_TEST_CASE("the cosine of two products is that of the matrices themselves",
                        dot / std::sqrt(first * second)) < 1e-12);
 }
 
-CATCH_TEST_CASE("every job runs once", "[circuits]") {
-  std::vector<int> seen(1000, 0);
-  on_all_processors(1000, [&](std::int64_t i) { ++seen[static_cast<std::size_t>(i)]; });
-  CATCH_CHECK(std::ranges::all_of(seen, [](int count) { return count == 1; }));
-}
-
 }  // namespace headroom

@@ -147,6 +147,29 @@ CATCH_TEST_CASE("corpus statistics: what is missing is left out, and one documen
   CATCH_CHECK(std::isnan(of(alone, Statistic::CiLow)));
 }
 
+CATCH_TEST_CASE("corpus statistics: of many columns each has the bits that it has alone") {
+  std::mt19937 random(7);
+  constexpr std::size_t kSequences = 30, kColumns = 200;
+  std::vector<std::int64_t> documents;
+  for (std::size_t s = 0; s < kSequences; ++s) documents.push_back(static_cast<std::int64_t>(random() % 11));
+  std::vector<double> values;
+  for (const float value : numbers(8, kSequences * kColumns, -3, 3)) values.push_back(static_cast<double>(value));
+  for (const bool complete : {true, false}) {
+    if (!complete)
+      for (std::size_t i = 0; i < values.size(); i += 17) values[i] = kNaN;
+    const SequenceStatistics statistics(documents, 0);
+    const std::vector<StatisticValues> together = statistics.compute(values, kColumns);
+    bool equal = true;
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      std::vector<double> column;
+      for (std::size_t s = 0; s < kSequences; ++s) column.push_back(values[s * kColumns + c]);
+      equal = equal && statistics.compute(column, 1).front() == together[c];
+      equal = equal && of(together[c], Statistic::BootstrapLow) < of(together[c], Statistic::BootstrapHigh);
+    }
+    CATCH_CHECK(equal);
+  }
+}
+
 CATCH_TEST_CASE("corpus statistics: draws of the bootstrap") {
   CATCH_CHECK(bootstrap_draws(0, 0, 8) == std::vector<std::int64_t>{1, 2, 4, 6, 0, 6, 3, 2});
   for (const std::int64_t d : bootstrap_draws(77, 1999, 20000)) CATCH_REQUIRE((d >= 0 && d < 20000));
