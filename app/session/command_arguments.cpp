@@ -128,6 +128,7 @@ constexpr auto kPlaceholders = std::to_array<Placeholder>({
     {"L0.H0[Q,K]", "layer and head, with query and key", "L0.H0[1,0]", place, Completion::Head},
     {"L0.H0,L1.H2", "heads, with commas between them", "L0.H0", heads, Completion::Head},
     {"SHORTCUT", "a key such as Ctrl+K", "Ctrl+K", shortcut},
+    {"SEQUENCE", "a sequence of the corpus, as S17", "S0", something},
     {"NAME", kName, "sink_score", something},
     {"QUANTITY", kQuantity, "sink_score", quantity, Completion::Quantity},
     {"QUANTITIES", "quantities of a head, with commas between them", "sink_score,logit_max", quantities,

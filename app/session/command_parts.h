@@ -25,6 +25,7 @@ void add_residual_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
 void add_figure_commands(CommandTable& table);
 void add_training_commands(CommandTable& table);
+void add_corpus_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);
 

@@ -40,7 +40,8 @@ void add_compare_commands(CommandTable& table) {
                  // The latest other run with the same tokens.
                  for (const RunEntry& run : state.runs)
                    if (shown && run.id != shown->id && !run.quick && run.data &&
-                       run.data->length == shown->data->length)
+                       run.data->length == shown->data->length &&
+                       static_cast<bool>(run.corpus) == static_cast<bool>(shown->corpus))
                      other = &run;
                  // A is what was there first: the first file of the command line, the run that a what-if changes.
                  if (shown && other && other->id < shown->id) std::swap(shown, other);
@@ -48,6 +49,9 @@ void add_compare_commands(CommandTable& table) {
                if (!shown || !other || shown->id == other->id) return a.wrong("the numbers of one or two other runs");
                if (!shown->data || !other->data)
                  return Error(ErrorCode::InvalidArgument, "compare: a run has no results yet");
+               if (static_cast<bool>(shown->corpus) != static_cast<bool>(other->corpus))
+                 return Error(ErrorCode::InvalidArgument, "compare: one of the two is a corpus")
+                     .wanted("two runs, or two corpora", "one of each");
                if (shown->data->prompt && other->data->prompt && shown->data->prompt->ids != other->data->prompt->ids) {
                  Error error(ErrorCode::InvalidArgument, "compare: the two runs have different tokens");
                  return error.wanted(std::to_string(shown->data->length) + " equal tokens",

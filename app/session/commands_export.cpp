@@ -83,24 +83,25 @@ void add_saving(CommandTable& table, std::string name, std::string arguments, Sa
 }  // namespace
 
 void add_export_commands(CommandTable& table) {
-  table.add({"save",
-             "[run|picture|table|session|importance|figure] or run|session|importance|figure PATH [replace] or "
-             "table PATH [heads|lasso] [replace] or picture PATH [window|heads|map|head|tokens] [replace]",
-             "Save…", "Export",
-             [](const State& state, const Arguments& a) {
-               return a.empty() ? "" : not_savable(state, a.choice<SaveKind>(0));
-             },
-             [](Session& s, const Arguments& a) -> Result<void> {
-               const SaveKind kind = a.empty() ? s.state().save.kind : a.choice<SaveKind>(0);
-               if (a.size() < 2) {
-                 s.saver().ask(kind, kind == s.state().save.kind ? s.state().save.panel : "");
-                 return {};
-               }
-               const bool replace = a.is(a.size() - 1, "replace");
-               const std::string part = a.size() > 2 && !a.is(2, "replace") ? a[2] : "";
-               const bool whole = part == "window" || (kind == SaveKind::Table && part == "heads");
-               return s.saver().save(kind, whole ? "" : part, a[1], replace);
-             }});
+  table.add(
+      {"save",
+       "[run|picture|table|session|importance|figure] or run|session|importance|figure PATH [replace] or "
+       "table PATH [heads|lasso|sequences|statistics] [replace] or picture PATH [window|heads|map|head|tokens] [replace]",
+       "Save…", "Export",
+       [](const State& state, const Arguments& a) {
+         return a.empty() ? "" : not_savable(state, a.choice<SaveKind>(0));
+       },
+       [](Session& s, const Arguments& a) -> Result<void> {
+         const SaveKind kind = a.empty() ? s.state().save.kind : a.choice<SaveKind>(0);
+         if (a.size() < 2) {
+           s.saver().ask(kind, kind == s.state().save.kind ? s.state().save.panel : "");
+           return {};
+         }
+         const bool replace = a.is(a.size() - 1, "replace");
+         const std::string part = a.size() > 2 && !a.is(2, "replace") ? a[2] : "";
+         const bool whole = part == "window" || (kind == SaveKind::Table && part == "heads");
+         return s.saver().save(kind, whole ? "" : part, a[1], replace);
+       }});
   table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
   table.add({"picture.size",
              "1|2|3",

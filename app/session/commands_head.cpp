@@ -180,11 +180,11 @@ void add_head_commands(CommandTable& table) {
              }});
   table.add_entry({"release", "Release the selection; cancel a run", "Heads", "Esc"});
 
-  table.add({"heads",
-             all_words<HeadsView>(),
-             "Show the heads as an atlas, as maps, a scatter plot or a table",
-             "Heads",
-             {},
+  table.add({"heads", all_words<HeadsView>(), "Show the heads as an atlas, as maps, a scatter plot or a table", "Heads",
+             [](const State& state, const Arguments& a) -> std::string {
+               return state.corpus() && a.size() == 1 && a.is(0, "maps") ? "a corpus keeps no maps: open a sequence"
+                                                                         : "";
+             },
              heads_change("heads", [](HeadsState& h, const Arguments& a) { h.view = a.choice<HeadsView>(0); })});
   table.add_entry({"heads atlas", "Heads: as an atlas", "Heads", "Ctrl+1"});
   table.add_entry({"heads scatter", "Heads: as a scatter plot", "Heads", "Ctrl+2"});

@@ -58,6 +58,7 @@ CommandTable make_command_table() {
   add_circuit_commands(table);
   add_importance_commands(table);
   add_training_commands(table);
+  add_corpus_commands(table);
   add_residual_commands(table);
   add_export_commands(table);
   add_figure_commands(table);

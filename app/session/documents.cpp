@@ -102,7 +102,8 @@ Documents::Documents(const SessionParts& parts, Keeping& keeping, Runner& runner
     : SessionParts(parts),
       keeping_(keeping),
       runner_(runner),
-      trainings_(parts, runner.compute(), [this](const RecentFile& file) { keeping_.add_recent(file); }) {}
+      trainings_(parts, runner.compute(), [this](const RecentFile& file) { keeping_.add_recent(file); }),
+      corpora_(parts) {}
 
 void Documents::open(const std::string& given, const OpenOptions& options) {
   std::string path = given;
@@ -138,6 +139,12 @@ void Documents::open(const std::string& given, const OpenOptions& options) {
         inbox_.post([this, path, opening, result = read_ablation(path)]() mutable {
           ablation_opened(path, opening, std::move(result));
         });
+        return;
+      }
+      if (is_corpus_file(path)) {
+        inbox_.post([this, path, opening, result = without_exceptions([&] {
+                                            return open_corpus_run(path);
+                                          })]() mutable { corpus_opened(path, opening, std::move(result)); });
         return;
       }
       if (is_training_file(path)) {
@@ -248,6 +255,35 @@ void Documents::run_file_opened(const std::string& path, const OpenOptions& opti
   show_file_run(std::move(run), options);
 }
 
+void Documents::corpus_opened(const std::string& path, const OpenOptions& options, Result<OpenedCorpusRun> result) {
+  inbox_.end_opening();
+  if (!result) {
+    inbox_.card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
+    return;
+  }
+  RunEntry run;
+  run.path = path;
+  run.corpus = std::move(result->corpus);
+  run.data = std::move(result->run);
+  if (const std::string missing = run.corpus.file->attribute("sequences_missing"); !missing.empty())
+    inbox_.message(MessageLevel::Warning, opened_title(path) + " is partial: sequences " + missing + " are missing");
+  show_file_run(std::move(run), options);
+  state_.view.centre = CentreView::Map;
+  state_.overlay = Overlay::None;
+  if (!options.session) return;
+  const SavedSession& saved = *options.session;
+  const Selection selection = state_.view.selection;
+  const int id = state_.view.run;
+  state_.view = saved.view;
+  state_.view.run = id;
+  state_.view.centre = CentreView::Map;
+  const RunSnapshot* data = state_.data();
+  const auto& head = saved.view.selection.head;
+  if (!head || !place_of(data->layers, data->heads, *head)) state_.view.selection = selection;
+  const auto& sequence = state_.view.corpus.sequence;
+  if (sequence && !state_.corpus()->file->find(*sequence)) state_.view.corpus.sequence.reset();
+}
+
 // Its numbers are loss changes: it is shown where they are.
 void Documents::ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result) {
   inbox_.end_opening();
@@ -303,10 +339,17 @@ void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
   RecentFile recent;
   recent.path = std::filesystem::absolute(path).lexically_normal().string();
   recent.name = std::filesystem::path(path).filename().string();
+  if (run.corpus) run.prompt_title = corpus_size_text(*run.corpus.file);
   const bool swept = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep.has_value(); });
-  recent.detail = format("%s of %s%s, %lld tokens", swept ? "loss changes" : "run", run.data->model_name.c_str(),
-                         run.what_ifs.empty() ? "" : (" · " + what_ifs_title(run.what_ifs)).c_str(),
-                         static_cast<long long>(run.data->length));
+  const bool series = run.corpus && !run.corpus.file->steps.empty();
+  recent.detail =
+      format("%s of %s%s, %lld tokens",
+             series       ? "series of corpora"
+             : run.corpus ? "corpus"
+             : swept      ? "loss changes"
+                          : "run",
+             run.data->model_name.c_str(), run.what_ifs.empty() ? "" : (" · " + what_ifs_title(run.what_ifs)).c_str(),
+             static_cast<long long>(run.data->length));
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
   recent.size_bytes = std::filesystem::file_size(path, ignored);

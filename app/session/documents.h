@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/session/corpora.h"
 #include "app/session/keeping.h"
 #include "app/session/runner.h"
 #include "app/session/session_file.h"
@@ -30,13 +32,15 @@ class Documents : private SessionParts {
     std::shared_ptr<const SavedSession> session{};  // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);
-  // Opens the checkpoint that the shown run file was made from, and what is shown with it. Without a path it is looked
+  // Opens the checkpoint that the shown run file was made from, and what is shown with it; of a corpus, with the chosen
+  // sequence as its prompt. Without a path it is looked
   // for among what is open, recent files, and what the run's own command line names; the file panel asks where none has
   // its hash. A path of another checkpoint is refused.
   Result<void> open_checkpoint(const std::string& path);
   // Opens what a saved session names; `relinked` takes the place of the shown file's path where it is not empty.
   Result<void> open_session(const std::string& path, const std::string& relinked);
   [[nodiscard]] Trainings& trainings() { return trainings_; }
+  [[nodiscard]] Corpora& corpora() { return corpora_; }
   void remove_training(int id);
   void close_shown();
   void show_file(const std::string& path);  // in the desktop's file manager
@@ -50,9 +54,12 @@ class Documents : private SessionParts {
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
   void ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result);
+  void corpus_opened(const std::string& path, const OpenOptions& options, Result<OpenedCorpusRun> result);
   void show_file_run(RunEntry run, const OpenOptions& options);
   void open_training(const std::string& path);  // with a card where there is none
-  void checkpoint_found(int run_id, const std::string& path, const std::string& config);
+  // `ids`: of the sequence of a corpus; empty: the run's own.
+  void checkpoint_found(int run_id, const std::string& path, const std::string& config,
+                        const std::vector<std::int32_t>& ids);
   void take_up(const SavedSession& session, const ModelEntry& model);
   void take_up_what_ifs(const SavedSession& session, int base_id);
   void take_up_sweeps(const SavedSession& session, int run_id);
@@ -61,6 +68,7 @@ class Documents : private SessionParts {
   Keeping& keeping_;
   Runner& runner_;
   Trainings trainings_;
+  Corpora corpora_;
   double next_file_check_s_ = 0.0;
 };
 

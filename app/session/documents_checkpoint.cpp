@@ -15,6 +15,8 @@
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
 #include "app/ui/file_list.h"
+#include "core/corpus/plan_file.h"
+#include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/run/same_checkpoint.h"
 
@@ -82,15 +84,28 @@ Result<void> Documents::open_checkpoint(const std::string& path) {
   state_.checkpoint_wanted.clear();
   const bool asked = !path.empty();
   std::vector<Candidate> candidates = asked ? std::vector<Candidate>{{path, ""}} : candidates_of(state_, *run);
+  if (run->corpus && !state_.view.corpus.sequence) state_.view.corpus.sequence = run->corpus.file->number.front();
+  const std::optional<std::int64_t> sequence = run->corpus ? state_.view.corpus.sequence : std::nullopt;
   struct Outcome {
     std::optional<Candidate> found;
-    std::optional<Error> error;
+    std::vector<std::int32_t> ids;  // of a corpus' sequence
+    std::optional<Error> error, unread;
   };
   inbox_.message(MessageLevel::Info, "looking for the checkpoint of " + run->name);
   inbox_.ask(
       io_,
-      [candidates = std::move(candidates), hashes, asked] {
+      [this, candidates = std::move(candidates), hashes, asked, sequence, file = run->path] {
         Outcome outcome;
+        if (sequence) {
+          const MutexLock lock(hdf5_);
+          prepare_hdf5();
+          auto ids = read_planned_sequence(file, *sequence);
+          if (!ids) {
+            outcome.unread = ids.error();
+            return outcome;
+          }
+          outcome.ids = std::move(*ids);
+        }
         for (std::size_t i = 0; i < candidates.size() && !outcome.found; ++i) {
           if (const Result<void> checked = check_candidate(candidates[i], hashes, asked))
             outcome.found = candidates[i];
@@ -102,8 +117,10 @@ Result<void> Documents::open_checkpoint(const std::string& path) {
       [this, asked, id = run->id](const Outcome& outcome) {
         const RunEntry* of = state_.run(id);
         if (!of || state_.view.run != id) return;  // the person looks at something else by now
-        if (outcome.found) {
-          checkpoint_found(id, outcome.found->path, outcome.found->config);
+        if (outcome.unread) {
+          inbox_.card("Cannot read a sequence of " + of->name, *outcome.unread);
+        } else if (outcome.found) {
+          checkpoint_found(id, outcome.found->path, outcome.found->config, outcome.ids);
         } else if (asked) {
           inbox_.card("Cannot open the checkpoint of " + of->name, *outcome.error, "run.checkpoint");
         } else {
@@ -117,18 +134,22 @@ Result<void> Documents::open_checkpoint(const std::string& path) {
   return {};
 }
 
-void Documents::checkpoint_found(int run_id, const std::string& path, const std::string& config) {
+void Documents::checkpoint_found(int run_id, const std::string& path, const std::string& config,
+                                 const std::vector<std::int32_t>& ids) {
   const RunEntry& run = *state_.run(run_id);
   SavedSession saved;
   saved.files = {{path, 0, config}};
   saved.prompt.title = run.prompt_title;
   // The ids themselves, so that no tokenizer can read them otherwise; a run of two sequences has both.
-  const auto known = [](const std::vector<std::int32_t>& ids) {
+  const auto known = [](const std::vector<std::int32_t>& all) {
     std::vector<std::int32_t> kept;
-    std::ranges::copy_if(ids, std::back_inserter(kept), [](std::int32_t id) { return id >= 0; });
+    std::ranges::copy_if(all, std::back_inserter(kept), [](std::int32_t id) { return id >= 0; });
     return kept;
   };
-  saved.prompt.ids = known(run.data->prompt->key_ids.empty() ? run.data->prompt->ids : run.data->prompt->key_ids);
+  if (run.corpus && state_.view.corpus.sequence)
+    saved.prompt.title = run.name + " S" + std::to_string(*state_.view.corpus.sequence);
+  saved.prompt.ids =
+      !ids.empty() ? ids : known(run.data->prompt->key_ids.empty() ? run.data->prompt->ids : run.data->prompt->key_ids);
   if (!run.data->prompt->key_ids.empty()) saved.prompt.target_ids = known(run.data->prompt->ids);
   saved.ran = true;
   saved.what_ifs = run.what_ifs;

@@ -41,6 +41,15 @@ struct EnumWords<ResidualCells> {
   static constexpr std::array<const char*, 3> words{"channel", "rms", "largest"};
 };
 template <>
+struct EnumWords<Statistic> {
+  static constexpr std::array<const char*, 10> words{
+      "mean", "std", "standard_error", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high", "min", "max", "count"};
+};
+template <>
+struct EnumWords<CorpusSort> {
+  static constexpr std::array<const char*, 7> words{"sequence", "document", "loss", "over", "value", "z", "off"};
+};
+template <>
 struct EnumWords<CompareMode> {
   static constexpr std::array<const char*, 4> words{"side", "swipe", "flip", "difference"};
 };

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/session/corpora.h"
 #include "app/session/enum_words.h"
 #include "app/session/figure_screen.h"
 #include "app/session/saving.h"
@@ -69,6 +70,13 @@ Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::str
     case SaveKind::Table: {
       if (panel == "lasso")
         return tell(save_text(path, copy_lasso(*state_.data(), state_.view.heads, format_of(path))));
+      if (panel == "sequences" || panel == "statistics") {
+        const TableFormat format = format_of(path);
+        if (format != TableFormat::Csv && format != TableFormat::Tsv)
+          return Error(ErrorCode::InvalidArgument, "tables of a corpus are CSV or TSV").wanted(".csv or .tsv", path);
+        HEADROOM_TRY(const std::string table, copy_corpus(state_, panel == "sequences" ? panel : "heads", format));
+        return tell(save_text(path, table));
+      }
       HEADROOM_TRY(const std::string text, copy_heads(*state_.data(), state_.view.heads, format_of(path)));
       return tell(save_text(path, text));
     }

@@ -67,6 +67,7 @@ bool Session::update(double now_s) {
   changed = tiles_.collect() || changed;
   documents_.update(now_s);
   documents_.trainings().update(now_s);
+  documents_.corpora().update();
   keeping_.update(now_s);
   runner_.update();
   runner_.circuits().update();

@@ -62,6 +62,11 @@ std::int64_t State::training_step() const {
   return std::min(view.training.step.value_or(last), last);
 }
 
+const CorpusEntry* State::corpus() const {
+  const RunEntry* entry = shown();
+  return entry && entry->corpus ? &entry->corpus : nullptr;
+}
+
 const RunSnapshot* State::data() const {
   const RunEntry* entry = shown();
   return entry ? entry->data.get() : nullptr;

@@ -14,6 +14,7 @@
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
 #include "app/plot/picture.h"
+#include "app/session/corpus_entry.h"
 #include "app/session/figure_wish.h"
 #include "app/session/importance.h"
 #include "app/session/model_circuits.h"
@@ -38,7 +39,8 @@ struct Selection {
 struct Hover {
   std::optional<HeadRef> head;
   std::optional<std::int64_t> query, key;
-  std::optional<std::int64_t> step;  // of the plots of a training
+  std::optional<std::int64_t> step;      // of the plots of a training
+  std::optional<std::int64_t> sequence;  // of a corpus, by its number in the plan
   friend bool operator==(const Hover&, const Hover&) = default;
 };
 
@@ -180,6 +182,7 @@ struct ViewState {
   ImportanceState importance;
   TrainingView training;
   ResidualState residual;
+  CorpusState corpus;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
 // What the atlas is coloured by: while two runs are compared, and beside the importance of heads, it has a quantity of
@@ -245,6 +248,7 @@ struct RunEntry {
   std::string prompt_title;
   int prompt_serial = 0;  // as State::prompt_serial was when it began; a what-if has its base's
   LossSweeps sweeps;      // by way; their numbers are among those of `data`
+  CorpusEntry corpus;     // of a file of a corpus: `data` is a statistic over its sequences
 };
 
 // The maps of one layer's heads at a kept checkpoint, on one prompt: a picture of the film strip.
@@ -439,6 +443,8 @@ struct State {
   [[nodiscard]] const RunEntry* other() const { return run(view.other_run); }
   // "layer 3", or what the shown run's model calls it.
   [[nodiscard]] std::string layer_name(std::int64_t layer) const;
+  // Of the shown run where it is one; null elsewhere.
+  [[nodiscard]] const CorpusEntry* corpus() const;
   // Of the shown run; null where there is none (yet).
   [[nodiscard]] const RunSnapshot* data() const;
   [[nodiscard]] const LayerSnapshot* selected_layer() const;

@@ -77,6 +77,13 @@ void visit_fields(View& view, const Visit& visit) {
   visit("training", "head", view.training.head);
   visit("training", "all_heads", view.training.all_heads);
 
+  visit("corpus", "statistic", view.corpus.statistic);
+  visit("corpus", "bootstrap", view.corpus.bootstrap);
+  visit("corpus", "sort", view.corpus.sort);
+  visit("corpus", "descending", view.corpus.descending);
+  visit("corpus", "sequence", view.corpus.sequence);
+  visit("corpus", "step", view.corpus.step);
+
   visit("residual", "cells", view.residual.cells);
   visit("residual", "channel", view.residual.channel);
   visit("residual", "boundary", view.residual.boundary);

@@ -1,6 +1,7 @@
 #include "core/run/head_filter.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -12,6 +13,13 @@
 #include "core/run/head_values.h"
 
 namespace headroom {
+namespace {
+
+// What a corpus says of each of its numbers: core/corpus/statistics.h.
+constexpr auto kFilterStatistics = std::to_array<std::string_view>(
+    {"mean", "std", "standard_error", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high", "min", "max", "count"});
+
+}  // namespace
 
 // Recursive descent; every function leaves the position of its node. Nesting is bounded, so that no text exhausts the
 // stack.
@@ -99,7 +107,7 @@ class FilterParser {
         {"<=", "<="},     {">=", ">="},     {"==", "=="},     {"!=", "!="},    {"&&", "and"},   {"||", "or"},
         {"\u2264", "<="}, {"\u2265", ">="}, {"\u2260", "!="}, {"\u2212", "-"}, {"\u00B7", "*"}, {"<", "<"},
         {">", ">"},       {"!", "not"},     {"+", "+"},       {"-", "-"},      {"*", "*"},      {"/", "/"},
-        {"(", "("},       {")", ")"},       {"[", "["},       {"]", "]"},      {",", ","}};
+        {"(", "("},       {")", ")"},       {"[", "["},       {"]", "]"},      {",", ","},      {".", "."}};
     const std::string_view rest = text_.substr(at_);
     for (const auto& [written, meant] : kSymbols)
       if (rest.starts_with(written)) {
@@ -279,8 +287,21 @@ class FilterParser {
       HEADROOM_TRY_VOID(next());
       HEADROOM_TRY(ref.index, placed(element_index(*ref.info, parts), bracket));
     }
+    std::string statistic;
+    if (is(".")) {
+      HEADROOM_TRY_VOID(next());
+      if (token_.kind != Kind::Name || std::ranges::find(kFilterStatistics, token_.text) == kFilterStatistics.end()) {
+        Error error = fault(token_, "this is no statistic over sequences");
+        std::string known;
+        for (const std::string_view one : kFilterStatistics) known += (known.empty() ? "" : ", ") + std::string(one);
+        return error.wanted(known, error.found);
+      }
+      statistic = token_.text;
+      HEADROOM_TRY_VOID(next());
+    }
     const int node = add(Op::Quantity);
     filter_.nodes_.back().quantity = ref;
+    filter_.nodes_.back().text = statistic;
     if (std::ranges::find(filter_.quantities_, ref) == filter_.quantities_.end()) filter_.quantities_.push_back(ref);
     return Part{node, Type::Number, name.begin};
   }
@@ -317,7 +338,8 @@ std::vector<std::uint8_t> HeadFilter::evaluate(const RunSnapshot& run) const {
 std::vector<double> HeadFilter::values(const RunSnapshot& run, int position) const {
   const Node& node = nodes_[static_cast<std::size_t>(position)];
   const std::size_t heads = run.heads.size(), count = run.layers.size() * heads;
-  if (node.op == Op::Quantity) return head_values(run, node.quantity);
+  if (node.op == Op::Quantity)
+    return node.text.empty() ? head_values(run, node.quantity) : head_statistics(run, node.quantity, node.text);
   std::vector<double> out(count, node.number);
   if (node.op == Op::Number) return out;
   if (node.op == Op::Layer || node.op == Op::Head) {

@@ -15,7 +15,9 @@ namespace headroom {
 
 // Grammar, loosest first: or; and; not; a comparison (< <= > >= == !=, also chained: 0.1 < sink_score < 0.3); + −; * /;
 // a sign; a number, a text in quotes, a name (quantities as in the run file, layer, head, kind), parentheses. && || ! ≤
-// ≥ ≠ and − are understood. Shares are 0 … 1, as in the run file. A comparison with a missing value is false.
+// ≥ ≠ and − are understood. Shares are 0 … 1, as in the run file. Of a corpus a name may end in a statistic over its
+// sequences (sink_score.ci_low, lambda_quantile[0.5].std), which other runs have not. A comparison with a missing value
+// is false.
 class HeadFilter {
  public:
   // An empty text lets every head pass. InvalidArgument names the place: `offset` counts bytes of the text, and the

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/base/numbers.h"
@@ -63,6 +64,16 @@ std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) 
           read(*ref.info, found->second[static_cast<std::size_t>(at) * stride + ref.index]);
     }
   }
+  return values;
+}
+
+std::vector<double> head_statistics(const RunSnapshot& run, const QuantityRef& ref, std::string_view statistic) {
+  std::vector<double> values(run.layers.size() * run.heads.size(), kNaN);
+  if (ref.info == nullptr) return values;
+  const auto found = run.beside.find(ref.info->name + "." + std::string(statistic));
+  if (found == run.beside.end() || found->second.size() != values.size() * ref.info->elements()) return values;
+  for (std::size_t row = 0; row < values.size(); ++row)
+    values[row] = found->second[row * ref.info->elements() + ref.index];
   return values;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/run/quantity_info.h"
@@ -15,6 +16,9 @@ namespace headroom {
 [[nodiscard]] double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head);
 // [layers, heads] of the run, row-major.
 [[nodiscard]] std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref);
+// A statistic over the sequences of a corpus ("ci_low"), likewise; NaN of a run that is of none.
+[[nodiscard]] std::vector<double> head_statistics(const RunSnapshot& run, const QuantityRef& ref,
+                                                  std::string_view statistic);
 // The level of uniform attention, NaN where the quantity has none.
 [[nodiscard]] double null_level(const RunSnapshot& run, const QuantityRef& ref);
 

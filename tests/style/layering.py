@@ -46,8 +46,8 @@ ARROWS = {
     "app/paper": "app/plot app/text app/figures core/base core/checkpoint",
     "app/ui": "app/plot core/base",
     "app/report": "app/plot app/text app/figures app/paper core/base core/text core/io core/model core/run",
-    "app/session": "app/plot app/text app/figures app/paper app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",
-    "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
+    "app/session": "app/plot app/text app/figures app/paper app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/corpus core/training",
+    "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/corpus core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
     "app/cli": "app/process app/plot app/text app/figures app/paper app/report app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/corpus core/training core/reproduce",
@@ -67,7 +67,8 @@ PANELS = {
     "importance": "parts",
     "what_if": "parts map compare",
     "training": "parts",
-    "chrome": "parts map heads tokens circuit model head residual compare what_if importance training",
+    "corpus": "parts",
+    "chrome": "parts map heads tokens circuit model head residual compare what_if importance training corpus",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

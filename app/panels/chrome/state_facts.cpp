@@ -106,6 +106,20 @@ void describe_importance(const State& state, Facts& facts) {
   facts.set("importance.interval", place ? table->interval(*place) : std::nan(""));
 }
 
+// Of the corpus that is shown: what its numbers are, every digit.
+void describe_corpus(const State& state, Facts& facts) {
+  const CorpusState& view = state.view.corpus;
+  facts.set("corpus.statistic", std::string(word_of(view.statistic)));
+  facts.set("corpus.sort", std::string(word_of(view.sort)) + (view.descending ? " descending" : ""));
+  facts.set("corpus.sequence", view.sequence ? "S" + std::to_string(*view.sequence) : "none");
+  const CorpusEntry* corpus = state.corpus();
+  facts.set("corpus", corpus ? (corpus->file->steps.empty() ? "corpus" : "series") : "none");
+  if (!corpus || !corpus->statistics) return;
+  facts.set("corpus.loss", of(corpus->statistics->next_token_loss, Statistic::Mean));
+  facts.set("corpus.loss_error", of(corpus->statistics->next_token_loss, Statistic::StandardError));
+  facts.set("corpus.values", corpus->values ? corpus->values->quantity : "none");
+}
+
 void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
   facts.set("prompt.shown", prompt_text(state));
@@ -188,6 +202,7 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("training.zoom",
             training.range ? format("%.0f %.0f", training.range->first, training.range->second) : "all");
   describe_view(state.view, facts);
+  describe_corpus(state, facts);
   describe_window(state, facts);
 }
 

@@ -102,6 +102,32 @@ void importance_parts(const RunEntry& run, AblationWay way, HeadRef head, const 
   parts.push_back({"nats per token", "", theme.text3});
 }
 
+// Of a corpus: the head's mean with its interval, and of the sequence under the pointer, or the chosen one, its number.
+void corpus_readouts(const State& state, const Theme& theme, std::vector<NamedValue>& parts) {
+  const CorpusEntry& corpus = *state.corpus();
+  const OpenedCorpus& file = *corpus.file;
+  const auto ref = parse_quantity(state.view.heads.quantity);
+  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
+  const auto place = head ? place_of(file.layers, file.heads, *head) : std::nullopt;
+  if (!ref || !place) return;
+  parts.push_back({"head", head_text(*head), theme.text});
+  const CorpusIntervals intervals = corpus_intervals(corpus, *ref, state.view.corpus.bootstrap);
+  const double half = intervals.half(*place);
+  std::string mean = number_text(*ref->info, intervals.mean[*place]);
+  if (std::isfinite(half)) mean += " ± " + number_text(*ref->info, half);
+  parts.push_back({"mean " + quantity_title(*ref), mean, theme.accent});
+  if (std::isfinite(half))
+    parts.push_back({state.view.corpus.bootstrap ? "95 % bootstrap" : "95 % t interval", "", theme.text3});
+  parts.push_back({"n", corpus_size_text(file), theme.text});
+  const auto number = state.hover.sequence ? state.hover.sequence : state.view.corpus.sequence;
+  const auto s = number ? file.find(*number) : std::nullopt;
+  if (!s) return;
+  parts.push_back({"sequence", sequence_name(file, *s), theme.text});
+  if (corpus.values && corpus.values->quantity == quantity_text(*ref))
+    parts.push_back(
+        {"", number_text(*ref->info, static_cast<double>(corpus.values->of_head(*place)[*s])), theme.accent});
+}
+
 // The cursor's step, and what the first history of the film strip says there, while training and on the film's prompt.
 std::vector<NamedValue> training_cursor_parts(const PanelContext& context) {
   const State& state = context.state;
@@ -213,7 +239,9 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   const std::optional<HeadRef> head = state.hover.head ? state.hover.head : card ? card : state.view.selection.head;
   const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
-  if (state.view.centre == CentreView::Residual) {
+  if (state.corpus() != nullptr && state.view.centre == CentreView::Map) {
+    corpus_readouts(state, theme, parts);
+  } else if (state.view.centre == CentreView::Residual) {
     residual_parts(context, *run, parts);
   } else if (state.view.centre == CentreView::Tokens && !on_head) {
     token_parts(context, *run, parts);

@@ -54,6 +54,22 @@ std::string heads_text(const RunSnapshot& data) {
   return grouped_text(heads) + (heads == 1 ? " head" : " heads");
 }
 
+// How much the corpus is of, and of which model.
+std::vector<StyledText> corpus_parts(const PanelContext& context, const RunEntry& run) {
+  const Theme& theme = context.theme();
+  const OpenedCorpus& file = *run.corpus.file;
+  const bool partial = !file.attribute("sequences_missing").empty();
+  const auto lost =
+      std::ranges::count_if(run.corpus.statistics->non_finite_layers, [](auto layer) { return layer >= 0; });
+  std::string text = corpus_size_text(file) + ", " + tokens_text(file.length) + " each";
+  if (run.data) text += " · " + heads_text(*run.data);
+  if (!run.data->model_name.empty()) text += " · " + run.data->model_name;
+  return {{partial ? "partial" : "open", theme.body(partial ? theme.warn : theme.ok)},
+          {what_ifs_title(run.what_ifs), theme.body(theme.accent)},
+          {lost > 0 ? grouped_text(lost) + " not finite" : "", theme.body(theme.warn)},
+          {text, theme.body(theme.text2)}};
+}
+
 // What the run bar says of the shown run.
 std::vector<StyledText> status_parts(const PanelContext& context) {
   const State& state = context.state;
@@ -79,6 +95,7 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
             {same ? "same tokens · selection, zoom and range linked" : "selection and zoom linked", more}};
   }
   const std::string seconds = run->seconds > 0.0 ? " in " + seconds_text(run->seconds) : "";
+  if (run->corpus) return corpus_parts(context, *run);
   switch (run->status) {
     case RunStatus::Done: {
       std::string text = run->data ? heads_text(*run->data) + seconds : "";
@@ -288,9 +305,11 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) +
                                    ui.width(shown_text(name), theme.body(theme.text))) +
                          39.0f;
-    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), "checkpoint", name,
+    const bool corpus = run != nullptr && run->corpus;
+    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), corpus ? "corpus" : "checkpoint", name,
              [&] { return checkpoint_items(context); });
-    ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
+    if (!corpus)
+      ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
     ui.combo("device", next(sized(window, 104, 116)), "",
              device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
              [&] { return device_items(context); });
@@ -298,6 +317,11 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const bool small = window < 700.0f;
   if (busy != nullptr) {
     ui.button(next(small ? 60.0f : 84.0f), "Cancel", "cancel");
+  } else if (state.corpus() != nullptr && !compare) {
+    const auto& chosen = state.view.corpus.sequence;
+    const std::string title = chosen ? "Open S" + std::to_string(*chosen) : "Open", command = "corpus.open";
+    const bool can = chosen && context.commands.disabled_reason(state, command).empty();
+    ui.button(next(ui.button_width(title)), title, command, can ? ButtonStyle::Primary : ButtonStyle::Plain);
   } else if (!training) {
     const char* title = compare ? "Run B" : "Run";
     const bool can = context.commands.disabled_reason(state, "run").empty();

@@ -9,6 +9,9 @@
 #include "app/panels/circuit/circuit_side.h"
 #include "app/panels/compare/compare_panel.h"
 #include "app/panels/compare/compare_side.h"
+#include "app/panels/corpus/corpus_heads.h"
+#include "app/panels/corpus/corpus_side.h"
+#include "app/panels/corpus/sequences_panel.h"
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/columns_panel.h"
 #include "app/panels/heads/heads_panel.h"
@@ -83,10 +86,21 @@ ViewPanels panels_of(const State& state) {
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;
+  if (state.corpus() && !table && !scatter)
+    return {.heads = &kHeadsPanel,
+            .centre = &kCorpusHeadsPanel,
+            .side = &kCorpusSidePanel,
+            .heads_width = 300.0f,
+            .side_width = 340.0f,
+            .heads_narrow = 190.0f,
+            .side_narrow = 262.0f,
+            .fold_heads_below = 0.0f,
+            .below = &kSequencesPanel,
+            .below_share = 0.5f};
   const bool differential = selected_is_differential(state);
   const bool long_prompt = state.data() && state.data()->length >= kLongPrompt && !view.map.window.whole();
   ViewPanels panels{&kHeadsPanel, &kMapPanel, &kHeadPanel, 300.0f, differential ? 372.0f : 340.0f, 190.0f, 262.0f};
-  if (shown_beside(view)) {
+  if (shown_beside(view) && !state.corpus()) {
     panels.below = view.heads.lasso.empty() ? nullptr : &kHeadsSetPanel;
     panels.below_share = 0.3f;
     panels.fold_heads_below = 0.0f;
@@ -99,7 +113,7 @@ ViewPanels panels_of(const State& state) {
   else if (long_prompt)
     panels.side = &kWherePanel;
   panels.fold_heads_below = long_prompt || (differential && view.map.swipe) ? 1700.0f : 0.0f;
-  panels.tokens = !table && !scatter;
+  panels.tokens = !table && !scatter && !state.corpus();
   return panels;
 }
 
@@ -121,7 +135,8 @@ WindowLayout window_layout(Rect window, const State& state) {
   const Layout& wish = state.layout;
   const ViewState& view = state.view;
   const ViewPanels panels = panels_of(state);
-  const bool beside = shown_beside(view);
+  const bool corpus = state.corpus() != nullptr;
+  const bool beside = shown_beside(view) && !corpus;
   const bool table = view.centre == CentreView::Map && view.heads.view == HeadsView::Table && !beside;
   const bool scatter = view.centre == CentreView::Map && view.heads.view == HeadsView::Scatter && !beside;
 
@@ -188,7 +203,7 @@ WindowLayout window_layout(Rect window, const State& state) {
       wish.heads_folded || (panels.fold_heads_below > 0.0f && window.width() < panels.fold_heads_below);
   layout.side.folded = wish.head_folded;
   // The map is a square: what a wide window has beside it goes to the other panels, up to twice their width.
-  if (view.centre == CentreView::Map && !view.map.swipe && !beside) {
+  if (view.centre == CentreView::Map && !view.map.swipe && !beside && !corpus) {
     const float spare = rest.width() - heads - side - (rest.height() + kBesideMap);
     if (spare > 0.0f) {
       if (wish.heads_width <= 0.0f) heads += std::min(0.4f * spare, heads);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/panels/heads/heads_changes.h"
+#include "app/panels/heads/heads_intervals.h"
 #include "app/panels/heads/heads_layout.h"
 #include "app/panels/heads/layer_strip.h"
 #include "app/panels/panel.h"
@@ -94,24 +95,30 @@ void draw_atlas_controls(Atlas& atlas, Rect row) {
   Ui& ui = atlas.context.ui;
   row.x1 = std::min(row.x1, row.x0 + 460.0f);
   Rect left = row;
+  const State& state = atlas.context.state;
+  const bool corpus = state.corpus() != nullptr;
   if (row.width() >= 220.0f) {
-    const Rect right = left.cut_right(84.0f);
+    const Rect right = left.cut_right(corpus ? 110.0f : 84.0f);
     left.cut_right(measure::kGap);
     ui.combo("range", right, "",
-             view.range_per_layer ? "per layer"
-             : view.by_value      ? "by value"
-                                  : "by layer",
-             [view] {
+             corpus                 ? statistic_title(state)
+             : view.range_per_layer ? "per layer"
+             : view.by_value        ? "by value"
+                                    : "by layer",
+             [view, corpus, &state] {
                const auto item = [](const char* title, const char* command, bool checked, bool line = false) {
                  MenuItem entry;
                  entry.title = title, entry.command = command, entry.checked = checked, entry.separator = line;
                  return entry;
                };
-               return std::vector<MenuItem>{
-                   item("One colour range for all layers", "heads.range shared", !view.range_per_layer),
-                   item("A colour range for each layer", "heads.range layer", view.range_per_layer),
-                   item("Heads in their order", "heads.order index", !view.by_value, true),
-                   item("Heads of a layer by value", "heads.order value", view.by_value)};
+               std::vector<MenuItem> items = corpus ? statistic_menu(state) : std::vector<MenuItem>();
+               items.insert(
+                   items.end(),
+                   {item("One colour range for all layers", "heads.range shared", !view.range_per_layer, corpus),
+                    item("A colour range for each layer", "heads.range layer", view.range_per_layer),
+                    item("Heads in their order", "heads.order index", !view.by_value, true),
+                    item("Heads of a layer by value", "heads.order value", view.by_value)});
+               return items;
              });
   }
   const std::string quantity = atlas_quantity(atlas.context.state.view);
@@ -514,6 +521,11 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
   const Rect controls = body.cut_top(measure::kPanelControl);
   body.cut_top(8.0f);
   const float digits = ui.width(std::to_string(run.layers.back()), context.theme().tick());
+  const std::optional<AtlasIntervals> intervals = atlas_intervals(state);
+  Rect legend;
+  if (intervals && body.height() >= 240.0f)
+    legend = body.cut_bottom(kIntervalLegend +
+                             (body.height() >= 420.0f && intervals->counts.cross > 0 ? kIntervalCounts : 0.0f));
   Atlas atlas{
       context,
       run,
@@ -546,6 +558,8 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
   if (atlas.layout.grid.empty()) return;
   draw_labels(atlas, ui.width("layer", context.theme().hint()));
   draw_cells(atlas);
+  if (intervals) draw_half_widths(context, *intervals, atlas.layout, atlas.order, column.values, atlas.range.scale);
+  if (intervals && !legend.empty()) draw_interval_legend(context, *intervals, legend);
   draw_counts(atlas);
   if (atlas.changes()) draw_layer_sums(context, run, column, atlas.layout);
   draw_waiting(atlas);

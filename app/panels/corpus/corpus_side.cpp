@@ -1,0 +1,386 @@
+#include "app/panels/corpus/corpus_side.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/panels/corpus/corpus_view.h"
+#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
+#include "app/panels/parts/panel_scope.h"
+#include "app/panels/parts/panel_title.h"
+#include "app/plot/plot_frame.h"
+#include "app/plot/series.h"
+#include "app/session/commands.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kLine = 18.0f;
+constexpr std::size_t kMostDiscs = 2000;  // above it the curve stands alone
+
+// The head's sequences by its number, those without one left out.
+struct HeadSequences {
+  std::vector<std::size_t> order;
+  double low = 0.0, high = 1.0;  // of the axis: 1-2-5 ends that hold all
+};
+
+HeadSequences head_sequences(const CorpusView& view) {
+  HeadSequences made;
+  const std::span<const float> own = view.values->of_head(*view.head);
+  for (std::size_t s = 0; s < own.size(); ++s)
+    if (std::isfinite(own[s])) made.order.push_back(s);
+  std::ranges::stable_sort(made.order, [&](std::size_t a, std::size_t b) { return own[a] < own[b]; });
+  if (made.order.empty()) return made;
+  double low = static_cast<double>(own[made.order.front()]), high = static_cast<double>(own[made.order.back()]);
+  for (const double value : {view.intervals.low[*view.head], view.intervals.high[*view.head]})
+    if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+  const Range range = nice_range(low, high > low ? high : low + std::max(1e-6, 0.01 * std::abs(low)), false);
+  made.low = range.low, made.high = range.high;
+  return made;
+}
+
+void heading_line(PanelContext& context, Rect& body, const std::string& title, const std::string& hint) {
+  const Theme& theme = context.theme();
+  const Rect row = body.cut_top(22.0f);
+  const float named = context.ui.label_at(row.x0, row.centre_y(), title, theme.plot_title(), row.width()) + 12.0f;
+  if (row.width() - named > 50.0f)
+    context.ui.label_at(row.x1, row.centre_y(), hint, theme.hint(), row.width() - named, Painter::Align::Right);
+}
+
+void rule_line(PanelContext& context, Rect& body) {
+  const Rect row = body.cut_top(11.0f);
+  const float y = std::round(row.centre_y());
+  context.painter().fill_rect({row.x0 - measure::kPadding, y, row.x1 + measure::kPadding, y + 1.0f},
+                              context.theme().line);
+}
+
+// "mean 0.786 ± 0.015": a name, a number, what is said of it.
+void number_line(PanelContext& context, Rect& body, const std::string& name, const std::string& number,
+                 const std::string& more, Color color) {
+  if (body.height() < kLine) return;
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  const Rect row = body.cut_top(kLine);
+  const float y = row.centre_y();
+  const float named = std::min(112.0f, 0.45f * row.width());
+  ui.label_at(row.x0, y, name, theme.body(theme.text2), named - 6.0f);
+  float x = row.x0 + named;
+  x += ui.label_at(x, y, number, {Face::MonoSemibold, 12.0f, color}, row.x1 - x) + 8.0f;
+  if (row.x1 - x > 30.0f) ui.label_at(x, y, more, theme.hint(), row.x1 - x);
+}
+
+void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body) {
+  const Theme& theme = context.theme();
+  const std::size_t head = *view.head;
+  const auto statistic = [&](Statistic which) {
+    return corpus_column(view.file, *view.corpus.statistics, view.ref, which)[head];
+  };
+  heading_line(context, body, quantity_heading(view.ref), "");
+  const double count = statistic(Statistic::Count), error = statistic(Statistic::StandardError);
+  number_line(context, body, "mean", view.number(statistic(Statistic::Mean)),
+              std::isfinite(error) ? "± " + view.number(error) + " standard error" : "no standard error", theme.text);
+  const auto interval = [&](const char* name, Statistic low, Statistic high, bool shown) {
+    const double a = statistic(low), b = statistic(high);
+    if (!std::isfinite(a)) return number_line(context, body, name, "–", "", theme.text3);
+    const bool holds = view.level && a <= *view.level && b >= *view.level;
+    number_line(context, body, name, view.number(a) + " … " + view.number(b), holds ? "holds ε" : "",
+                holds && shown ? theme.warn
+                : shown        ? theme.text
+                               : theme.text2);
+  };
+  interval("95 %, t", Statistic::CiLow, Statistic::CiHigh, !view.bootstrap);
+  interval("95 %, bootstrap", Statistic::BootstrapLow, Statistic::BootstrapHigh, view.bootstrap);
+  number_line(context, body, "std over sequences", view.number(statistic(Statistic::Deviation)), "", theme.text);
+  const auto extreme = [&](Statistic which) {
+    const double value = statistic(which);
+    if (!view.values) return std::string();
+    const std::span<const float> own = view.values->of_head(head);
+    const auto at = std::ranges::find(own, static_cast<float>(value));
+    return at == own.end() ? std::string() : sequence_name(view.file, static_cast<std::size_t>(at - own.begin()));
+  };
+  number_line(context, body, "lowest", view.number(statistic(Statistic::Least)), extreme(Statistic::Least), theme.text);
+  number_line(context, body, "highest", view.number(statistic(Statistic::Most)), extreme(Statistic::Most), theme.text);
+  number_line(context, body, "n", std::isfinite(count) ? fixed_text(count, 0) : "–",
+              "of " + corpus_size_text(view.file), theme.text);
+}
+
+struct ShareOfSequences {
+  PanelContext& context;
+  const CorpusView& view;
+  const HeadSequences& sequences;
+  PlotFrame frame;
+};
+
+// Mean and interval as a line and a band through a plot whose x is the number.
+void draw_mean_line(const ShareOfSequences& plot) {
+  Painter& painter = plot.context.painter();
+  const Theme& theme = plot.context.theme();
+  const std::size_t head = *plot.view.head;
+  const CorpusIntervals& all = plot.view.intervals;
+  DataClip clip(painter, plot.frame.inner);
+  if (std::isfinite(all.half(head)))
+    painter.fill_rect({plot.frame.x.pixel(all.low[head]), plot.frame.inner.y0, plot.frame.x.pixel(all.high[head]),
+                       plot.frame.inner.y1},
+                      theme.accent.faded(0.2f));
+  if (std::isfinite(all.mean[head]))
+    painter.fill_rect(Rect::sized(std::round(plot.frame.x.pixel(all.mean[head])), plot.frame.inner.y0, 1.0f,
+                                  plot.frame.inner.height()),
+                      theme.accent);
+  if (plot.view.level && *plot.view.level >= plot.frame.x.low && *plot.view.level <= plot.frame.x.high)
+    painter.fill_rect(Rect::sized(std::round(plot.frame.x.pixel(*plot.view.level)), plot.frame.inner.y0, 1.0f,
+                                  plot.frame.inner.height()),
+                      theme.mark);
+}
+
+// The pointer takes the nearest disc; a click chooses its sequence.
+void follow_discs(const ShareOfSequences& plot, const std::vector<Vec2>& discs, const char* id) {
+  PanelContext& context = plot.context;
+  const Interaction hit = context.ui.interact(id, plot.frame.inner, Cursor::Crosshair);
+  if (!hit.hovered) return;
+  std::optional<std::size_t> nearest;
+  float best = 100.0f;
+  for (std::size_t i = 0; i < discs.size(); ++i) {
+    const Vec2 away = discs[i] - context.ui.input.pointer;
+    if (const float d = away.x * away.x + away.y * away.y; d < best) best = d, nearest = i;
+  }
+  if (!nearest) return;
+  const std::size_t s = plot.sequences.order[*nearest];
+  context.hover.sequence = plot.view.file.number[s];
+  const std::string name = sequence_name(plot.view.file, s);
+  context.ui.tooltip(Rect::sized(discs[*nearest].x - 6.0f, discs[*nearest].y - 6.0f, 12.0f, 12.0f),
+                     name + "  " +
+                         document_title(plot.view.file, static_cast<std::size_t>(plot.view.file.document[s])) + "\n" +
+                         quantity_title(plot.view.ref) + "  " +
+                         plot.view.number(static_cast<double>(plot.view.values->of_head(*plot.view.head)[s])));
+  if (hit.clicked) context.ui.run("corpus.sequence " + name);
+}
+
+void draw_share_plot(PanelContext& context, const CorpusView& view, const HeadSequences& sequences, Rect area) {
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  AxisSpec y = axis_spec(0.0, 100.0);
+  y.low_label = y.high_label = true;
+  const AxisSpec x = axis_spec(sequences.low, sequences.high);
+  ShareOfSequences plot{context, view, sequences, lay_out_plot(area, x, y, ui.measure(), {6.0f, 8.0f, {}, {}})};
+  if (plot.frame.inner.width() < 50.0f || plot.frame.inner.height() < 40.0f) return;
+  draw_plot_ground(painter, plot.frame, theme);
+  draw_mean_line(plot);
+  const std::span<const float> own = view.values->of_head(*view.head);
+  std::vector<Vec2> discs, steps;
+  float before = plot.frame.y.pixel(0.0);
+  steps.push_back({plot.frame.inner.x0, before});
+  for (std::size_t i = 0; i < sequences.order.size(); ++i) {
+    const double share = 100.0 * static_cast<double>(i + 1) / static_cast<double>(sequences.order.size());
+    const Vec2 at = plot.frame.at(static_cast<double>(own[sequences.order[i]]), share);
+    steps.push_back({at.x, before});
+    steps.push_back(at);
+    before = at.y;
+    discs.push_back(at);
+  }
+  steps.push_back({plot.frame.inner.x1, before});
+  {
+    DataClip clip(painter, plot.frame.inner.inset(-3.0f));
+    painter.polyline(steps, theme.text3, 1.0f);
+    if (discs.size() <= kMostDiscs)
+      for (std::size_t i = 0; i < discs.size(); ++i)
+        painter.disc(discs[i], discs.size() > 300 ? 1.5f : 2.5f,
+                     document_color(theme, view, view.file.document[sequences.order[i]]));
+    if (const auto s = pointed_sequence(context.state, view)) {
+      const auto at = std::ranges::find(sequences.order, *s);
+      if (at != sequences.order.end())
+        painter.ring(discs[static_cast<std::size_t>(at - sequences.order.begin())], 5.0f, theme.text, 1.5f);
+    }
+  }
+  draw_plot_axes(painter, plot.frame, theme);
+  follow_discs(plot, discs, "share");
+}
+
+// A row a document: its name, how many sequences and their mean, and a disc for each.
+void draw_documents(PanelContext& context, const CorpusView& view, const HeadSequences& sequences, Rect body) {
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  constexpr float kDocumentRow = 26.0f;
+  const std::span<const float> own = view.values->of_head(*view.head);
+  std::vector<std::size_t> count(view.file.document_names.size(), 0);
+  std::vector<double> sum(count.size(), 0.0);
+  for (const std::size_t s : sequences.order) {
+    const auto document = static_cast<std::size_t>(view.file.document[s]);
+    ++count[document];
+    sum[document] += static_cast<double>(own[s]);
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t d = 0; d < count.size(); ++d)
+    if (count[d] > 0) rows.push_back(d);
+  const auto room = static_cast<std::size_t>(std::max(0.0f, std::floor((body.height() - 22.0f) / kDocumentRow)));
+  if (room < 2 && rows.size() > room) return;
+  const bool all = rows.size() <= room;
+  if (!all) rows.resize(room - 1);
+  const float named = std::min(150.0f, 0.44f * body.width());
+  const Rect plot_area{body.x0 + named, body.y0, body.x1,
+                       body.y0 + kDocumentRow * static_cast<float>(rows.size()) + 20.0f};
+  AxisSpec y = axis_spec(0.0, 1.0);
+  y.labels = false, y.grid = false;
+  PlotRoom space;
+  space.left = 2.0f, space.bottom = 18.0f, space.top = 0.0f, space.right = 8.0f;
+  const ShareOfSequences plot{
+      context, view, sequences,
+      lay_out_plot(plot_area, axis_spec(sequences.low, sequences.high), y, ui.measure(), space)};
+  if (plot.frame.inner.width() < 40.0f) return;
+  draw_plot_ground(painter, plot.frame, theme);
+  draw_mean_line(plot);
+  std::vector<Vec2> discs(sequences.order.size(), {std::nanf(""), std::nanf("")});
+  for (std::size_t i = 0; i < sequences.order.size(); ++i) {
+    const auto document = static_cast<std::size_t>(view.file.document[sequences.order[i]]);
+    const auto row = std::ranges::find(rows, document);
+    if (row == rows.end()) continue;
+    // Beside each other where they would lie on each other: by turns on three lines.
+    const float y_at = plot.frame.inner.y0 + kDocumentRow * static_cast<float>(row - rows.begin()) + 8.0f +
+                       4.0f * static_cast<float>(i % 3);
+    discs[i] = {plot.frame.x.pixel(static_cast<double>(own[sequences.order[i]])), y_at};
+    painter.disc(discs[i], 2.5f, document_color(theme, view, view.file.document[sequences.order[i]]));
+  }
+  if (const auto s = pointed_sequence(context.state, view)) {
+    const auto at = std::ranges::find(sequences.order, *s);
+    if (at != sequences.order.end()) {
+      const Vec2 place = discs[static_cast<std::size_t>(at - sequences.order.begin())];
+      if (std::isfinite(place.x)) painter.ring(place, 5.0f, theme.text, 1.5f);
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float top = plot.frame.inner.y0 + kDocumentRow * static_cast<float>(i);
+    const double mean = sum[rows[i]] / static_cast<double>(count[rows[i]]);
+    const std::string number = view.number(mean);
+    const TextStyle strong{Face::MonoSemibold, 11.0f, theme.text};
+    const float width = ui.width(number, strong);
+    ui.label_at(body.x0, top + 8.0f, document_title(view.file, rows[i]), theme.body(theme.text), named - width - 16.0f);
+    painter.text_at(body.x0 + named - 8.0f, top + 8.0f, number, strong, Painter::Align::Right);
+    painter.text_at(body.x0, top + 20.0f,
+                    std::to_string(count[rows[i]]) + (count[rows[i]] == 1 ? " sequence" : " sequences"),
+                    {Face::Sans, 10.0f, theme.text3});
+    const float x = plot.frame.x.pixel(mean);
+    painter.line({x, top + 4.0f}, {x, top + 22.0f}, theme.text, 1.5f);
+  }
+  draw_plot_axes(painter, plot.frame, theme);
+  follow_discs(plot, discs, "documents");
+  if (!all)
+    ui.label_at(
+        body.x0, plot_area.y1 + 8.0f,
+        grouped_text(static_cast<std::int64_t>(std::ranges::count_if(count, [](std::size_t n) { return n > 0; })) -
+                     static_cast<std::int64_t>(rows.size())) +
+            " more documents",
+        theme.hint(), body.width());
+}
+
+// The sequence under the pointer, or the chosen one, in words, and what can be done with it.
+void draw_pointed(PanelContext& context, const CorpusView& view, Rect body) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  const auto s = pointed_sequence(context.state, view);
+  if (!s) {
+    ui.label_at(body.x0, body.y0 + 8.0f, "Choose a sequence to run it, with its maps.", theme.hint(), body.width());
+    return;
+  }
+  const std::string name = sequence_name(view.file, *s);
+  const Rect line = body.cut_top(kLine);
+  float x = line.x0;
+  x += ui.label_at(x, line.centre_y(), name, {Face::MonoSemibold, 12.0f, theme.text}, line.width()) + 8.0f;
+  std::string more = document_title(view.file, static_cast<std::size_t>(view.file.document[*s]));
+  if (view.values && view.head) {
+    const double z = view.values->robust_z(*view.head, *s);
+    const std::string text = std::isfinite(z) ? "robust z " + signed_text(z, 1) : "";
+    const TextStyle style{Face::Mono, 11.0f, view.values->outlier(*view.head, *s) ? theme.warn : theme.text2};
+    const float width = ui.width(text, style);
+    if (!text.empty() && line.x1 - x > width + 50.0f) {
+      context.painter().text_at(line.x1, line.centre_y(), text, style, Painter::Align::Right);
+      more = document_title(view.file, static_cast<std::size_t>(view.file.document[*s]));
+      if (line.x1 - x - width - 12.0f > 30.0f)
+        ui.label_at(x, line.centre_y(), more, theme.body(theme.text2), line.x1 - x - width - 12.0f);
+      more.clear();
+    }
+  }
+  if (!more.empty() && line.x1 - x > 30.0f) ui.label_at(x, line.centre_y(), more, theme.body(theme.text2), line.x1 - x);
+  std::string text = "loss " + fixed_text(view.corpus.statistics->losses[*s], 3) + " nats";
+  if (view.values && view.head)
+    text = quantity_title(view.ref) + " " + view.number(static_cast<double>(view.values->of_head(*view.head)[*s])) +
+           ", median " + view.number(view.values->median[*view.head]) + "; " + text;
+  if (body.height() < kLine) return;
+  const Rect second = body.cut_top(kLine);
+  ui.label_at(second.x0, second.centre_y(), text, theme.hint(), second.width());
+  body.cut_top(4.0f);
+  const std::string title = "Open as a run";
+  const float width = ui.button_width(title);
+  if (body.height() < measure::kControl || body.width() < width) return;
+  const std::string command = "corpus.open " + name;
+  const bool can = context.commands.disabled_reason(context.state, command).empty();
+  ui.button(Rect::sized(body.x0, body.y0, width, measure::kControl), title, command,
+            can ? ButtonStyle::Primary : ButtonStyle::Plain);
+}
+
+void draw_corpus_side(PanelContext& context, Rect frame) {
+  const PanelScope scope(context, "corpus side", frame);
+  const auto view = corpus_view(context.state);
+  const bool shown = view && view->ref.info != nullptr;
+  const std::string head = shown && view->head ? head_text(view->head_at(*view->head)) : "";
+  Rect body =
+      draw_panel_title(context, frame, "head", "Head", head, view ? "over " + corpus_size_text(view->file) : "");
+  body = body.inset(measure::kPadding, 6.0f);
+  if (!shown || !view->head) {
+    draw_note(context, body, shown ? "No head is selected." : "There is no quantity of this name.",
+              shown ? "Click one in the atlas or in the plot." : "");
+    return;
+  }
+  context.facts.set("corpus.mean", view->intervals.mean[*view->head]);
+  context.facts.set("corpus.low", view->intervals.low[*view->head]);
+  context.facts.set("corpus.high", view->intervals.high[*view->head]);
+  if (body.height() >= 260.0f) {
+    const Rect pointed = body.cut_bottom(2.0f * kLine + measure::kControl + 10.0f);
+    Rect line = {body.x0, pointed.y0 - 6.0f, body.x1, pointed.y0 + 5.0f};
+    rule_line(context, line);
+    draw_pointed(context, *view, {pointed.x0, pointed.y0 + 4.0f, pointed.x1, pointed.y1});
+    body.cut_bottom(8.0f);
+  }
+  draw_head_numbers(context, *view, body);
+  rule_line(context, body);
+  if (const std::string why = why_no_values(*view); !why.empty()) {
+    draw_note(context, body, why);
+    return;
+  }
+  const HeadSequences& sequences =
+      kept_for(context.ui.kept_value("sequences"), std::tuple(view->values, *view->head, view->bootstrap),
+               [&] { return head_sequences(*view); });
+  if (sequences.order.empty()) {
+    draw_note(context, body, "This head has a number in no sequence.");
+    return;
+  }
+  if (body.height() < 110.0f) return;
+  const float documents =
+      22.0f + 20.0f + 26.0f * static_cast<float>(std::min<std::size_t>(view->file.document_names.size(), 8));
+  float share = std::min(body.height(), std::max(140.0f, body.height() - documents - 12.0f));
+  if (body.height() - share < 90.0f) share = body.height();
+  Rect upper = body.cut_top(std::min(share, 0.9f * body.width()));
+  heading_line(context, upper, "Share of sequences, %", "up to " + quantity_title(view->ref) + "; each disc one");
+  draw_share_plot(context, *view, sequences, upper);
+  if (body.height() < 90.0f || view->file.document_names.size() < 2) return;
+  body.cut_top(4.0f);
+  heading_line(context, body, "By document", "means; one disc a sequence");
+  draw_documents(context, *view, sequences, body);
+}
+
+}  // namespace
+
+const PanelInfo kCorpusSidePanel{.id = "corpus_head", .title = "Head", .least_width = 220.0f, .draw = draw_corpus_side};
+
+}  // namespace headroom

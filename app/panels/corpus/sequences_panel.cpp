@@ -1,0 +1,327 @@
+#include "app/panels/corpus/sequences_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/panels/corpus/corpus_view.h"
+#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
+#include "app/panels/parts/panel_scope.h"
+#include "app/panels/parts/panel_title.h"
+#include "app/session/commands.h"
+#include "app/session/enum_words.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kSequenceRow = 20.0f;
+
+struct SequenceColumn {
+  CorpusSort sort = CorpusSort::Sequence;
+  const char* title = "";
+  const char* tip = "";
+  float width = 0.0f;
+  int keep = 0;  // those with the least go first where there is no room
+  bool right = true;
+};
+
+constexpr auto kSequenceColumns = std::to_array<SequenceColumn>({
+    {CorpusSort::Sequence, "sequence", "Its number in the plan", 66.0f, 9, false},
+    {CorpusSort::Document, "document", "The document that it is of, and from which token on", 110.0f, 8, false},
+    {CorpusSort::Loss, "loss", "Mean loss of its next tokens, nats", 62.0f, 6},
+    {CorpusSort::Over, "heads > ε", "How many heads are over ε in this sequence", 76.0f, 4},
+    {CorpusSort::Value, "", "The number of the selected head in this sequence", 96.0f, 7},
+    {CorpusSort::Robust, "robust z",
+     "(x − median) / (1.4826 · median |x − median|) over all sequences; marked beyond ±3", 82.0f, 5},
+    {CorpusSort::Off, "heads off",
+     "Share of heads for which this sequence is more than 3 robust standard deviations from the median", 76.0f, 3},
+});
+
+struct PlacedSequenceColumn {
+  const SequenceColumn* column = nullptr;
+  std::string title;
+  Rect span;  // in x
+};
+
+// What follows from the numbers of sequences and is too much for each frame.
+struct SequenceRows {
+  std::vector<std::int64_t> over;
+  std::vector<std::size_t> order;
+  double low = 0.0, high = 1.0;  // of the bars
+};
+
+struct SequenceTable {
+  PanelContext& context;
+  const CorpusView& view;
+  const SequenceRows& rows;
+  std::vector<PlacedSequenceColumn> columns;
+};
+
+SequenceRows sequence_rows(const CorpusView& view, const CorpusState& wish) {
+  SequenceRows rows;
+  if (view.values && view.level) rows.over = heads_over(*view.values, *view.level);
+  CorpusEntry shown = view.corpus;
+  shown.values = view.values;
+  rows.order = sorted_sequences(shown, wish, view.head, rows.over);
+  double low = kInfinity, high = -kInfinity;
+  if (view.values && view.head)
+    for (const float value : view.values->of_head(*view.head))
+      if (std::isfinite(value))
+        low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
+  if (!(low <= high)) return rows;
+  const auto& natural = view.ref.info->natural;
+  if (natural && low >= natural->low && high <= natural->high)
+    low = natural->low, high = natural->high;
+  else
+    low = std::min(low, 0.0);
+  rows.low = low, rows.high = high > low ? high : low + 1.0;
+  return rows;
+}
+
+std::vector<PlacedSequenceColumn> place_sequence_columns(const CorpusView& view, Rect row) {
+  std::vector<const SequenceColumn*> kept;
+  for (const SequenceColumn& column : kSequenceColumns) kept.push_back(&column);
+  const auto needed = [&] {
+    float width = 0.0f;
+    for (const SequenceColumn* const column : kept) width += column->width;
+    return width;
+  };
+  while (kept.size() > 2 && needed() > row.width())
+    kept.erase(std::ranges::min_element(kept, {}, [](const SequenceColumn* column) { return column->keep; }));
+  const float spare = std::max(0.0f, row.width() - needed());
+  std::vector<PlacedSequenceColumn> placed;
+  for (const SequenceColumn* const column : kept) {
+    PlacedSequenceColumn one{column, column->title, {}};
+    float width = column->width;
+    if (column->sort == CorpusSort::Document) width += 0.7f * spare;
+    if (column->sort == CorpusSort::Value) {
+      width += 0.3f * spare;
+      one.title = view.ref.info->column + (view.head ? " of " + head_text(view.head_at(*view.head)) : "");
+    }
+    one.span = row.cut_left(width);
+    placed.push_back(std::move(one));
+  }
+  return placed;
+}
+
+void draw_sequence_header(const SequenceTable& table, Rect row) {
+  PanelContext& context = table.context;
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  const CorpusState& view = context.state.view.corpus;
+  for (const PlacedSequenceColumn& one : table.columns) {
+    const bool sorted = view.sort == one.column->sort;
+    const TextStyle style{sorted ? Face::SansSemibold : Face::Sans, 11.0f, sorted ? theme.text : theme.text3};
+    const Rect cell{one.span.x0, row.y0, one.span.x1, row.y1};
+    const float arrow = sorted ? 12.0f : 0.0f;
+    const float room = cell.width() - 12.0f - arrow, width = std::min(room, ui.width(one.title, style));
+    const float x = one.column->right ? cell.x1 - 4.0f - arrow - width : cell.x0;
+    ui.label({x, cell.centre_y() + 4.0f}, one.title, style, room);
+    if (sorted) draw_sort_arrow(context.painter(), {x + width + 8.0f, cell.centre_y()}, view.descending, theme.text);
+    ui.tooltip(cell, one.column->tip);
+    const std::string word = word_of(one.column->sort);
+    if (ui.interact("sort " + word, cell, Cursor::Hand).clicked) ui.run("corpus.sort " + word);
+  }
+  context.painter().fill_rect({row.x0 - measure::kPadding, row.y1 - 1.0f, row.x1 + measure::kPadding, row.y1},
+                              theme.line);
+}
+
+void draw_sequence_cell(const SequenceTable& table, const PlacedSequenceColumn& one, std::size_t s, Rect cell) {
+  PanelContext& context = table.context;
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const CorpusView& view = table.view;
+  const float y = cell.centre_y() - 1.0f;
+  const bool sorted = context.state.view.corpus.sort == one.column->sort;
+  const TextStyle mono{sorted ? Face::MonoSemibold : Face::Mono, 11.0f, sorted ? theme.text : theme.text2};
+  const auto right = [&](const std::string& text, const TextStyle& style) {
+    ui.label_at(cell.x1 - 4.0f, y, text, style, cell.width() - 8.0f, Painter::Align::Right);
+  };
+  const bool known = view.values && view.head;
+  switch (one.column->sort) {
+    case CorpusSort::Sequence:
+      ui.label_at(cell.x0, y, sequence_name(view.file, s), {Face::Mono, 11.0f, theme.text}, cell.width() - 6.0f);
+      return;
+    case CorpusSort::Document: {
+      float x = cell.x0;
+      if (documents_have_colors(view)) {
+        painter.disc({x + 4.0f, y}, 3.5f, document_color(theme, view, view.file.document[s]));
+        x += 14.0f;
+      }
+      const std::string from = "token " + grouped_text(view.file.token_start[s]);
+      const std::string name = document_title(view.file, static_cast<std::size_t>(view.file.document[s]));
+      x += ui.label_at(x, y, name, theme.body(theme.text), cell.x1 - x - 8.0f) + 10.0f;
+      if (cell.x1 - x > ui.width(from, theme.hint()) + 8.0f) painter.text_at(x, y, from, theme.hint());
+      return;
+    }
+    case CorpusSort::Loss: right(fixed_text(view.corpus.statistics->losses[s], 3), mono); return;
+    case CorpusSort::Over: right(s < table.rows.over.size() ? grouped_text(table.rows.over[s]) : "–", mono); return;
+    case CorpusSort::Value: {
+      const double value = known ? static_cast<double>(view.values->of_head(*view.head)[s]) : kNaN;
+      right(view.number(value), mono);
+      if (!std::isfinite(value)) return;
+      const float full = cell.width() - 12.0f;
+      const auto share =
+          static_cast<float>(std::clamp((value - table.rows.low) / (table.rows.high - table.rows.low), 0.0, 1.0));
+      painter.fill_rect({cell.x0 + 8.0f, cell.y1 - 4.0f, cell.x0 + 8.0f + std::max(1.0f, share * full), cell.y1 - 2.0f},
+                        theme.text3);
+      return;
+    }
+    case CorpusSort::Robust: {
+      const bool marked = known && view.values->outlier(*view.head, s);
+      const double z = known ? view.values->robust_z(*view.head, s) : kNaN;
+      right(std::isfinite(z) ? signed_text(z, 1)
+            : marked         ? "spread 0"
+                             : "–",
+            marked ? TextStyle{Face::MonoSemibold, 11.0f, theme.warn} : mono);
+      if (marked && cell.width() >= 76.0f) ui.icon(Icon::Warning, {cell.x0 + 14.0f, y}, 10.0f, theme.warn);
+      return;
+    }
+    case CorpusSort::Off:
+      right(view.values && std::isfinite(view.values->off[s]) ? fixed_text(100.0 * view.values->off[s], 1) + " %" : "–",
+            mono);
+      return;
+  }
+}
+
+void draw_sequence_row(const SequenceTable& table, std::size_t s, Rect row) {
+  PanelContext& context = table.context;
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const std::string name = sequence_name(table.view.file, s);
+  const Rect whole{row.x0 - measure::kPadding, row.y0, row.x1 + measure::kPadding, row.y1};
+  const Interaction hit = ui.interact("row " + name, whole, Cursor::Hand);
+  const bool chosen = chosen_sequence(context.state, table.view) == s;
+  if (chosen) {
+    painter.fill_rect(whole, theme.accent_soft);
+    painter.fill_rect({whole.x0, whole.y0, whole.x0 + 3.0f, whole.y1}, theme.accent);
+  } else if (hit.hovered || context.state.hover.sequence == table.view.file.number[s]) {
+    painter.fill_rect(whole, theme.hover.faded(0.6f));
+  }
+  painter.fill_rect({row.x0, row.y1 - 1.0f, row.x1, row.y1}, theme.grid);
+  if (hit.hovered) context.hover.sequence = table.view.file.number[s];
+  if (hit.double_clicked)
+    ui.run("corpus.open " + name);
+  else if (hit.clicked && !chosen)
+    ui.run("corpus.sequence " + name);
+  if (table.view.corpus.statistics->non_finite_layers[s] >= 0)
+    ui.tooltip(whole,
+               "not finite from layer " + std::to_string(table.view.corpus.statistics->non_finite_layers[s]) + " on");
+  for (const PlacedSequenceColumn& one : table.columns)
+    draw_sequence_cell(table, one, s, {one.span.x0, row.y0, one.span.x1, row.y1});
+}
+
+void draw_sequences_foot(PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  const TextStyle link{Face::Sans, 11.0f, theme.accent};
+  for (const auto& [text, line] :
+       {std::pair{"TSV", "corpus.copy sequences tsv"}, {"CSV", "corpus.copy sequences csv"}}) {
+    const float width = ui.width(text, link);
+    if (row.width() < width + 90.0f) return;
+    ui.link({row.x1 - width, row.centre_y() + 4.0f}, text, line, link);
+    row.cut_right(width + 10.0f);
+  }
+  ui.label_at(row.x1, row.centre_y(), "copy as", theme.hint(), 60.0f, Painter::Align::Right);
+  row.cut_right(60.0f);
+  const std::string reason = context.commands.disabled_reason(context.state, "corpus.open S0");
+  if (!reason.empty()) {
+    ui.label_at(row.x0, row.centre_y(), reason, theme.hint(), row.width());
+    return;
+  }
+  const float cap = ui.key_cap_width("Enter");
+  if (row.width() < cap + 120.0f) return;
+  ui.key_cap({row.x0, row.centre_y()}, "Enter");
+  ui.label_at(row.x0 + cap + 8.0f, row.centre_y(), "or a double click runs the sequence, with its maps", theme.hint(),
+              row.width() - cap - 8.0f);
+}
+
+void draw_sequence_rows(PanelContext& context, const CorpusView& view, Rect body) {
+  Ui& ui = context.ui;
+  const State& state = context.state;
+  const SequenceRows& rows = kept_for(ui.kept_value("rows"),
+                                      std::tuple(view.corpus.statistics, view.values, view.level, view.head,
+                                                 state.view.corpus.sort, state.view.corpus.descending),
+                                      [&] { return sequence_rows(view, state.view.corpus); });
+  body = {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding, body.y1};
+  SequenceTable table{context, view, rows, {}};
+  const bool foot = body.height() >= 110.0f;
+  Rect header = body.cut_top(24.0f);
+  header.cut_right(8.0f);  // the scroll bar's
+  table.columns = place_sequence_columns(view, header);
+  draw_sequence_header(table, header);
+  if (foot) draw_sequences_foot(context, body.cut_bottom(24.0f));
+  if (const std::string why = why_no_values(view); !why.empty() && body.height() >= 3.0f * kSequenceRow)
+    ui.label_at(body.x0, body.cut_top(18.0f).centre_y(), why, TextStyle{Face::Sans, 11.0f, context.theme().warn},
+                body.width());
+  const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kSequenceRow)));
+  body.y1 = body.y0 + static_cast<float>(fitting) * kSequenceRow;
+  if (fitting == 0) return;
+  // The chosen one comes into view when it is another one.
+  std::optional<std::size_t>& seen = kept_for(ui.kept_value("seen"), 0, [] { return std::optional<std::size_t>(); });
+  if (const auto chosen = chosen_sequence(state, view); chosen && chosen != seen) {
+    const auto at = static_cast<float>(std::ranges::find(rows.order, *chosen) - rows.order.begin());
+    ui.scroll_to("rows", at * kSequenceRow, (at + 1.0f) * kSequenceRow);
+    seen = chosen;
+  }
+  const Rect view_rect{body.x0 - measure::kPadding, body.y0, body.x1 + measure::kPadding, body.y1};
+  const float offset = ui.scroll("rows", view_rect, static_cast<float>(rows.order.size()) * kSequenceRow, kSequenceRow);
+  const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kSequenceRow)));
+  for (std::size_t i = 0; i < fitting && first + i < rows.order.size(); ++i) {
+    const float y = body.y0 + static_cast<float>(i) * kSequenceRow;
+    draw_sequence_row(table, rows.order[first + i], {header.x0, y, header.x1, y + kSequenceRow});
+  }
+  context.facts.set("corpus.first", sequence_name(view.file, rows.order.front()));
+  context.facts.set("corpus.last", sequence_name(view.file, rows.order.back()));
+}
+
+std::string sequences_hint(const CorpusView& view, const CorpusState& wish) {
+  std::string by;
+  switch (wish.sort) {
+    case CorpusSort::Sequence: by = "in the order of the plan"; break;
+    case CorpusSort::Document: by = "by document"; break;
+    case CorpusSort::Loss: by = "by loss"; break;
+    case CorpusSort::Over: by = "by heads over ε"; break;
+    case CorpusSort::Value:
+      by = "by " + quantity_title(view.ref) + (view.head ? " of " + head_text(view.head_at(*view.head)) : "");
+      break;
+    case CorpusSort::Robust: by = "by robust z"; break;
+    case CorpusSort::Off: by = "by heads that are far off"; break;
+  }
+  return grouped_text(view.file.sequences()) + " of " + grouped_text(view.file.documents()) +
+         (view.file.documents() == 1 ? " document, " : " documents, ") + by;
+}
+
+void draw_sequences(PanelContext& context, Rect frame) {
+  const PanelScope scope(context, "sequences", frame);
+  const State& state = context.state;
+  const auto view = corpus_view(state);
+  const bool shown = view && view->ref.info != nullptr;
+  const Rect body = draw_panel_title(context, frame, "tokens", "Sequences", "",
+                                     shown ? sequences_hint(*view, state.view.corpus) : "");
+  if (!shown || body.height() < 30.0f) return;
+  draw_sequence_rows(context, *view, body);
+  if (state.overlay == Overlay::None && !context.ui.wants_text() && !context.ui.popup_open() &&
+      context.ui.key(Key::Enter) && state.view.corpus.sequence &&
+      context.commands.disabled_reason(state, "corpus.open").empty())
+    context.ui.run("corpus.open");
+}
+
+}  // namespace
+
+const PanelInfo kSequencesPanel{.id = "sequences", .title = "Sequences", .least_width = 300.0f, .draw = draw_sequences};
+
+}  // namespace headroom

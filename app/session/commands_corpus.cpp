@@ -1,0 +1,189 @@
+// Corpora: what their heads are shown by, the order of sequences, and from a sequence to its run.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/command_parts.h"
+#include "app/session/corpora.h"
+#include "app/session/enum_words.h"
+#include "app/session/head_threshold.h"
+#include "core/base/number_text.h"
+
+namespace headroom {
+namespace {
+
+template <typename Change>
+std::function<Result<void>(Session&, const Arguments&)> corpus_change(const char* kind, Change change) {
+  return [kind, change](Session& s, const Arguments& a) -> Result<void> {
+    CorpusState view = s.state().view.corpus;
+    HEADROOM_TRY_VOID(result_of(change, s.state(), view, a));
+    if (view == s.state().view.corpus) return {};
+    s.remember_view(kind);
+    s.edit().view.corpus = view;
+    return {};
+  };
+}
+
+// S17, of the corpus that is shown.
+Result<std::int64_t> sequence_argument(const State& state, const Arguments& a) {
+  const OpenedCorpus& file = *state.corpus()->file;
+  const auto number = parse_sequence_name(a[0]);
+  if (number && file.find(*number)) return *number;
+  return a.wrong("a sequence of the corpus, " + sequence_name(file, 0) + " to " +
+                 sequence_name(file, file.number.size() - 1));
+}
+
+std::string needs_series(const State& state) {
+  if (std::string reason = needs_corpus(state); !reason.empty()) return reason;
+  return state.corpus()->file->steps.empty()
+             ? "the corpus is of one checkpoint: headroom series makes a file of several"
+             : "";
+}
+
+std::string cannot_open(const State& state) {
+  if (std::string reason = needs_corpus(state); !reason.empty()) return reason;
+  const OpenedCorpus& file = *state.corpus()->file;
+  if (!file.ids) return "the file holds no tokens: it was made with --no-ids";
+  return file.steps.empty() ? "" : "a series is of several checkpoints: open the file of one in its .parts folder";
+}
+
+std::string needs_values(const State& state, const Arguments& a) {
+  if (std::string reason = needs_corpus(state); !reason.empty()) return reason;
+  return a.empty() || a.is(0, "heads") || state.corpus()->values || !state.corpus()->failed.empty()
+             ? ""
+             : "the numbers of its sequences are being read";
+}
+
+Result<void> show_step(const State& state, CorpusState& view, const Arguments& a) {
+  const std::vector<std::int64_t>& steps = state.corpus()->file->steps;
+  const auto at = shown_step(*state.corpus()->file, view);
+  const std::int64_t last = std::ssize(steps) - 1;
+  std::int64_t to = last;
+  if (a.is(0, "first")) to = 0;
+  if (a.is(0, "next")) to = std::min(at + 1, last);
+  if (a.is(0, "previous")) to = std::max<std::int64_t>(at - 1, 0);
+  if (const auto step = a.maybe_index(0)) {
+    const auto found = std::ranges::find(steps, *step);
+    if (found == steps.end()) {
+      std::string known = "a step of the series:";
+      for (const std::int64_t one : steps) known += (known.back() == ':' ? " " : ", ") + std::to_string(one);
+      return a.wrong(known);
+    }
+    to = found - steps.begin();
+  }
+  view.step = steps[static_cast<std::size_t>(to)];
+  return {};
+}
+
+}  // namespace
+
+void add_corpus_commands(CommandTable& table) {
+  table.add({"corpus", "", "Corpus: its heads with their intervals, and its sequences", "Window",
+             [](const State& state) -> std::string {
+               for (const RunEntry& run : state.runs)
+                 if (run.corpus) return "";
+               return needs_corpus(state);
+             },
+             [](Session& s) {
+               State& state = s.edit();
+               s.remember_view("corpus");
+               if (!state.corpus())
+                 for (const RunEntry& run : state.runs)
+                   if (run.corpus) s.runner().show_run(run.id);
+               state.view.centre = CentreView::Map;
+               state.view.heads.view = HeadsView::Atlas;
+             }});
+  table.add_entry({"corpus", "Corpus: its heads and sequences", "Window", "K"});
+  table.add({"corpus.quantity", "QUANTITY", "Corpus: what its heads are shown by", "Heads", needs_corpus,
+             [](Session& s, const Arguments& a) {
+               s.remember_view("heads.quantity");
+               s.edit().view.heads.quantity = a[0];
+             }});
+  table.add_entry({"corpus.quantity", "Corpus: a quantity", "Heads", "", true});
+  table.add({"corpus.statistic", all_words<Statistic>(), "Corpus: the statistic that heads are coloured by", "Heads",
+             needs_corpus, corpus_change("corpus.statistic", [](const State&, CorpusState& view, const Arguments& a) {
+               view.statistic = a.choice<Statistic>(0);
+             })});
+  for (const char* word : EnumWords<Statistic>::words)
+    table.add_entry(
+        {std::string("corpus.statistic ") + word, std::string("Corpus: heads by their ") + word, "Heads", ""});
+  table.add({"corpus.interval", "t|bootstrap", "Corpus: which 95 % intervals", "Heads", needs_corpus,
+             corpus_change("corpus.interval", [](const State&, CorpusState& view, const Arguments& a) {
+               view.bootstrap = a.is(0, "bootstrap");
+             })});
+  table.add_entry({"corpus.interval t", "Corpus: intervals by Student's t", "Heads", ""});
+  table.add_entry({"corpus.interval bootstrap", "Corpus: intervals by bootstrap", "Heads", ""});
+  table.add({"corpus.sort", all_words<CorpusSort>() + " [ascending|descending]", "Corpus: the order of its sequences",
+             "Heads", needs_corpus,
+             corpus_change("corpus.sort", [](const State&, CorpusState& view, const Arguments& a) {
+               const auto sort = a.choice<CorpusSort>(0);
+               // Asked for again it turns round.
+               view.descending = a.size() == 2 ? a.is(1, "descending") : view.sort == sort && !view.descending;
+               view.sort = sort;
+             })});
+  for (const auto& [word, title] : {std::pair{"sequence", "in the order of the plan"},
+                                    {"document", "by document"},
+                                    {"loss", "by loss"},
+                                    {"over", "by heads over ε"},
+                                    {"value", "by the head's number"},
+                                    {"z", "by the distance from the median"},
+                                    {"off", "by heads that are far off"}})
+    table.add_entry({std::string("corpus.sort ") + word, std::string("Corpus: sequences ") + title, "Heads", ""});
+  table.add(
+      {"corpus.sequence", "SEQUENCE|none", "Corpus: choose a sequence", "Heads", needs_corpus,
+       corpus_change("corpus.sequence", [](const State& state, CorpusState& view, const Arguments& a) -> Result<void> {
+         if (a.is(0, "none")) {
+           view.sequence.reset();
+           return {};
+         }
+         HEADROOM_TRY(view.sequence, sequence_argument(state, a));
+         return {};
+       })});
+  table.add_entry({"corpus.sequence", "Corpus: choose a sequence", "Heads", "", true});
+  table.add({"corpus.open", "[SEQUENCE] [PATH]", "Corpus: run a sequence, with its maps", "File", cannot_open,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               std::optional<std::int64_t> number = s.state().view.corpus.sequence;
+               if (!a.empty()) {
+                 HEADROOM_TRY(number, sequence_argument(s.state(), a));
+               }
+               if (!number) return Error(ErrorCode::InvalidArgument, "corpus.open: choose a sequence, as S0");
+               s.remember_view("corpus.open");
+               s.edit().view.corpus.sequence = number;
+               return s.documents().open_checkpoint(a.size() == 2 ? a[1] : "");
+             }});
+  table.add_entry({"corpus.open", "Corpus: run the chosen sequence, with its maps", "File", ""});
+  table.add({"corpus.step", "STEP|first|last|next|previous", "Corpus: the checkpoint of a series", "Window",
+             needs_series, corpus_change("corpus.step", show_step)});
+  table.add_entry({"corpus.step next", "Corpus: the next checkpoint of the series", "Window", ""});
+  table.add_entry({"corpus.step previous", "Corpus: the previous checkpoint of the series", "Window", ""});
+  table.add({"corpus.copy", "sequences|heads csv|tsv",
+             "Corpus: copy the table of sequences, or every statistic of heads", "Export", needs_values,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(std::string text,
+                            copy_corpus(s.state(), a[0], parse_table_format(a[1]).value_or(TableFormat::Csv)));
+               s.request({WindowRequest::Kind::CopyText, std::move(text)});
+               return {};
+             }});
+  table.add({"corpus.save", "sequences|heads [PATH]",
+             "Corpus: save the table of sequences, or every statistic of heads", "Export", needs_values,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               if (a.size() == 2)
+                 return s.saver().save(SaveKind::Table, a.is(0, "heads") ? "statistics" : a[0], a[1], false);
+               s.saver().ask(SaveKind::Table, a.is(0, "heads") ? "statistics" : a[0]);
+               return {};
+             }});
+  for (const char* what : {"sequences", "heads"})
+    table.add_entry(
+        {std::string("corpus.save ") + what, std::string("Corpus: save its ") + what + " as a table…", "Export", ""});
+  for (const char* what : {"sequences", "heads"})
+    for (const char* form : {"csv", "tsv"})
+      table.add_entry({std::string("corpus.copy ") + what + " " + form,
+                       std::string("Corpus: copy its ") + what + " as " + form, "Export", ""});
+}
+
+}  // namespace headroom

@@ -1,0 +1,162 @@
+#include "app/session/corpora.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/session/head_threshold.h"
+#include "core/base/mutex.h"
+#include "core/io/hdf5_error.h"
+#include "core/io/run_file.h"
+
+namespace headroom {
+namespace {
+
+// Reading under the lock of HDF5; what does not fit into memory is an error like others.
+template <typename Read>
+auto locked(Mutex& hdf5, const Read& read) -> decltype(read()) {
+  const MutexLock lock(hdf5);
+  prepare_hdf5();
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::OutOfMemory, "what was to be read does not fit into memory");
+  }
+}
+
+}  // namespace
+
+Result<OpenedCorpusRun> open_corpus_run(const std::string& path) {
+  OpenedCorpusRun opened;
+  HEADROOM_TRY(opened.corpus.file, open_corpus(path));
+  const OpenedCorpus& file = *opened.corpus.file;
+  HEADROOM_TRY(opened.corpus.statistics, read_corpus_statistics(file, shown_step(file, {})));
+  opened.run = corpus_snapshot(file, *opened.corpus.statistics, Statistic::Mean);
+  return opened;
+}
+
+void Corpora::update() {
+  RunEntry* run = state_.edit_run(state_.view.run);
+  if (!run || !run->corpus) return;
+  show_statistic(*run);
+  if (!run->corpus.reading) {
+    const std::int64_t step = shown_step(*run->corpus.file, state_.view.corpus);
+    if (run->corpus.statistics->step != step)
+      read_step(*run, step);
+    else
+      read_values(*run);
+  }
+  if (state_.view.centre == CentreView::Compare) pair(*run);
+}
+
+void Corpora::show_statistic(RunEntry& run) {
+  CorpusEntry& corpus = run.corpus;
+  if (corpus.statistic == state_.view.corpus.statistic) return;
+  corpus.statistic = state_.view.corpus.statistic;
+  run.data = corpus_snapshot(*corpus.file, *corpus.statistics, corpus.statistic);
+}
+
+void Corpora::read_step(RunEntry& run, std::int64_t step) {
+  run.corpus.reading = true;
+  inbox_.ask(
+      io_,
+      [this, file = run.corpus.file, step] {
+        return locked(hdf5_, [&] { return read_corpus_statistics(*file, step); });
+      },
+      [this, id = run.id](Result<std::shared_ptr<const CorpusStatistics>> read) {
+        RunEntry* of = state_.edit_run(id);
+        if (!of) return;
+        of->corpus.reading = false;
+        if (!read) {
+          inbox_.message(MessageLevel::Error, of->name + ": " + describe(read.error()));
+          state_.view.corpus.step = of->corpus.file->steps[static_cast<std::size_t>(of->corpus.statistics->step)];
+          return;
+        }
+        of->corpus.statistics = std::move(*read);
+        of->corpus.statistic = state_.view.corpus.statistic;
+        of->data = corpus_snapshot(*of->corpus.file, *of->corpus.statistics, of->corpus.statistic);
+      });
+}
+
+// Each sequence's numbers of the quantity that is looked at, and, of a series, its curves.
+void Corpora::read_values(RunEntry& run) {
+  CorpusEntry& corpus = run.corpus;
+  const auto ref = parse_quantity(state_.view.heads.quantity);
+  if (!ref) return;
+  const std::string quantity = quantity_text(*ref), wanted = quantity + " " + std::to_string(corpus.statistics->step);
+  if (corpus.asked == wanted) return;
+  corpus.asked = wanted;
+  corpus.failed.clear();
+  corpus.reading = true;
+  const bool curves = !corpus.file->steps.empty() && (!corpus.curves || corpus.curves->quantity != quantity);
+  struct Read {
+    Result<std::shared_ptr<const CorpusValues>> values;
+    std::shared_ptr<const CorpusCurves> curves;
+  };
+  inbox_.ask(
+      io_,
+      [this, file = corpus.file, ref = *ref, step = corpus.statistics->step, curves] {
+        Read read{locked(hdf5_, [&] { return read_corpus_values(*file, ref, step); }), nullptr};
+        if (curves)
+          if (auto found = locked(hdf5_, [&] { return read_corpus_curves(*file, ref); }))
+            read.curves = std::move(*found);
+        return read;
+      },
+      [this, id = run.id, curves](Read read) {
+        RunEntry* of = state_.edit_run(id);
+        if (!of) return;
+        of->corpus.reading = false;
+        of->corpus.values = read.values ? std::move(*read.values) : nullptr;
+        if (!read.values) of->corpus.failed = read.values.error().message;
+        if (curves) of->corpus.curves = std::move(read.curves);
+      });
+}
+
+void Corpora::pair(RunEntry& run) {
+  const RunEntry* other = state_.other();
+  if (!other || !other->corpus || run.corpus.paired_with == other->id) return;
+  run.corpus.paired_with = other->id;
+  run.corpus.paired = nullptr;
+  run.corpus.not_paired.clear();
+  inbox_.ask(
+      io_,
+      [this, a = run.path, b = other->path] {
+        return locked(hdf5_, [&]() -> Result<std::shared_ptr<const PairedCorpora>> {
+          HEADROOM_TRY(const std::unique_ptr<RunFile> first, RunFile::open(a));
+          HEADROOM_TRY(const std::unique_ptr<RunFile> second, RunFile::open(b));
+          HEADROOM_TRY(PairedCorpora pairs, compare_corpora(*first, *second, {}));
+          return std::make_shared<const PairedCorpora>(std::move(pairs));
+        });
+      },
+      [this, id = run.id, with = other->id](Result<std::shared_ptr<const PairedCorpora>> made) {
+        RunEntry* of = state_.edit_run(id);
+        if (!of || of->corpus.paired_with != with) return;
+        if (made)
+          of->corpus.paired = std::move(*made);
+        else
+          of->corpus.not_paired = describe(made.error());
+      });
+}
+
+Result<std::string> copy_corpus(const State& state, std::string_view what, TableFormat format) {
+  const CorpusEntry* corpus = state.corpus();
+  if (!corpus) return Error(ErrorCode::InvalidArgument, "no corpus is shown");
+  const auto ref = parse_quantity(state.view.heads.quantity);
+  if (!ref) return ref.error();
+  if (what == "heads") return statistics_table_text(*corpus, *ref, format);
+  const auto& head = state.view.selection.head;
+  const auto level = threshold_of(ref->info, state.view.heads);
+  const auto place = head ? place_of(corpus->file->layers, corpus->file->heads, *head) : std::nullopt;
+  const std::vector<std::int64_t> over =
+      corpus->values && level ? heads_over(*corpus->values, *level) : std::vector<std::int64_t>();
+  return sequence_table_text(*corpus, sorted_sequences(*corpus, state.view.corpus, place, over), head, level, format);
+}
+
+std::string needs_corpus(const State& state) {
+  return state.corpus() ? "" : "open a corpus first: headroom corpus MODEL --data PATH --length N -o all.h5";
+}
+
+}  // namespace headroom

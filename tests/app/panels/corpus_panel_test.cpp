@@ -1,0 +1,210 @@
+// The panels of a corpus as they are drawn: texts within their panel and apart at many sizes and in every state, what
+// they say of intervals that there are not, and what the pointer asks for.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/panels/chrome/status_bar.h"
+#include "app/panels/chrome/tool_bar.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/panel.h"
+#include "tests/app/panels/bars_bench.h"
+#include "tests/support/catch.h"
+
+namespace headroom::test {
+namespace {
+
+void draw_corpus_slots(PanelContext& context) {
+  const WindowLayout layout = window_layout(context.ui.input.window, context.state);
+  draw_tool_bar(context, layout.tool_bar);
+  for (const PanelSlot* slot : layout.slots())
+    if (slot->drawn()) slot->panel->draw(context, slot->rect);
+  draw_status_bar(context, layout.status);
+}
+
+struct MadeSequences {
+  std::int64_t sequences = 32, documents = 8, layers = 30, heads = 9;
+  bool kept = true, ids = true, hostile = false, lost = false;
+  std::vector<std::int64_t> steps = {};
+};
+
+// A run of a corpus with sink scores alone, whose statistics are those of its numbers.
+RunEntry corpus_run(int id, const MadeSequences& made) {
+  std::mt19937 random(static_cast<unsigned>(id));
+  std::normal_distribution<double> noise(0.0, 1.0);
+  auto file = std::make_shared<OpenedCorpus>();
+  file->path = "/runs/all.h5";
+  file->attributes = {{"model_id", "SmolLM2"}, {"backend", "cpu"}, {"checkpoint_sha256", "model.gguf 00"}};
+  for (std::int64_t l = 0; l < made.layers; ++l) file->layers.push_back(l), file->kinds.emplace_back("attention");
+  for (std::int64_t h = 0; h < made.heads; ++h) file->heads.push_back(h);
+  file->length = 128;
+  file->sink_null = 0.05;
+  file->ids = made.ids;
+  file->steps = made.steps;
+  file->checkpoints.resize(made.steps.size(), "step");
+  if (made.kept) file->kept = {"sink_score"};
+  const std::vector<std::string> names = hostile_names();
+  for (std::int64_t d = 0; d < made.documents; ++d)
+    file->document_names.push_back(made.hostile ? names[static_cast<std::size_t>(d) % names.size()]
+                                                : "licences_ids.jsonl:" + std::to_string(d));
+  for (std::int64_t s = 0; s < made.sequences; ++s) {
+    file->number.push_back(s);
+    file->document.push_back(s % made.documents);
+    file->piece.push_back(s / made.documents);
+    file->token_start.push_back(128 * (s / made.documents));
+  }
+  const auto places = static_cast<std::size_t>(made.layers * made.heads);
+  const auto sequences = static_cast<std::size_t>(made.sequences);
+  auto values = std::make_shared<CorpusValues>();
+  values->quantity = "sink_score";
+  values->step = made.steps.empty() ? -1 : std::ssize(made.steps) - 1;
+  values->sequences = sequences;
+  auto statistics = std::make_shared<CorpusStatistics>();
+  statistics->step = values->step;
+  std::vector<double>& all = statistics->quantities["sink_score"];
+  all.assign(kStatistics * places * 2, std::nan(""));
+  const SequenceStatistics compute(file->document, 0);
+  for (std::size_t place = 0; place < places; ++place) {
+    std::vector<double> own;
+    for (std::size_t s = 0; s < sequences; ++s) {
+      const double mean = static_cast<double>(place) / static_cast<double>(places);
+      own.push_back(std::clamp(mean + 0.04 * noise(random) - (s == 3 ? 0.5 : 0.0), 0.0, 1.0));
+      values->values.push_back(static_cast<float>(own.back()));
+    }
+    const StatisticValues found = compute.compute(own, 1).front();
+    for (std::size_t i = 0; i < kStatistics; ++i) all[(i * places + place) * 2] = found[i];
+    std::vector<double> sorted = own;
+    std::ranges::sort(sorted);
+    values->median.push_back(sorted[sorted.size() / 2]);
+    values->spread.push_back(made.sequences > 1 ? 0.05 : 0.0);
+  }
+  values->off.assign(sequences, 0.125);
+  for (std::size_t s = 0; s < sequences; ++s) {
+    statistics->losses.push_back(3.0 + 0.1 * noise(random));
+    statistics->non_finite_layers.push_back(made.lost && s == 1 ? 4 : -1);
+  }
+  statistics->next_token_loss = compute.compute(statistics->losses, 1).front();
+  RunEntry run;
+  run.id = id;
+  run.name = "all";
+  run.path = "/runs/all.h5";
+  run.status = RunStatus::Done;
+  run.data = corpus_snapshot(*file, *statistics, Statistic::Mean);
+  if (!made.steps.empty()) {
+    auto curves = std::make_shared<CorpusCurves>();
+    curves->quantity = "sink_score";
+    for (std::size_t step = 0; step < made.steps.size(); ++step)
+      for (std::size_t place = 0; place < places; ++place) {
+        curves->mean.push_back(all[place * 2] * static_cast<double>(step + 1) / static_cast<double>(made.steps.size()));
+        curves->low.push_back(curves->mean.back() - 0.05);
+        curves->high.push_back(curves->mean.back() + 0.05);
+      }
+    run.corpus.curves = curves;
+  }
+  run.corpus.file = file;
+  run.corpus.statistics = statistics;
+  if (made.kept) run.corpus.values = values;
+  return run;
+}
+
+struct CorpusBench : PanelBench {
+  explicit CorpusBench(const MadeSequences& made = {}, Vec2 size = {1440.0f, 900.0f}, float scale = 1.0f)
+      : PanelBench(draw_corpus_slots, size, scale) {
+    state.runs.push_back(corpus_run(1, made));
+    state.view.run = 1;
+    state.view.selection.head = HeadRef{made.layers / 2, made.heads / 2};
+  }
+};
+
+CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at any size and in every state",
+                "[corpus]") {
+  struct Size {
+    float width, height, scale;
+  };
+  constexpr Size kSizes[] = {{800, 500, 1.0f},  {1024, 640, 1.0f},  {1024, 768, 2.0f}, {1440, 900, 1.0f},
+                             {1440, 900, 1.5f}, {2400, 1400, 1.0f}, {2400, 1400, 2.0f}};
+  std::vector<std::pair<const char*, MadeSequences>> states = {
+      {"usual", {}},
+      {"one sequence", {.sequences = 1, .documents = 1}},
+      {"two documents", {.sequences = 2, .documents = 2}},
+      {"one document", {.sequences = 9, .documents = 1}},
+      {"nothing kept", {.kept = false, .ids = false}},
+      {"one head", {.layers = 1, .heads = 1}},
+      {"many heads", {.sequences = 4, .documents = 4, .layers = 64, .heads = 64}},
+      {"many sequences", {.sequences = 2500, .documents = 300, .layers = 2, .heads = 2}},
+      {"hostile names", {.hostile = true, .lost = true}},
+      {"series", {.sequences = 12, .documents = 4, .layers = 6, .heads = 6, .steps = {0, 100, 1000, 30000}}},
+  };
+  for (auto& [name, made] : states) {
+    const RunEntry run = corpus_run(1, made);
+    for (const Size& size : kSizes) {
+      PanelBench bench(draw_corpus_slots, {size.width, size.height}, size.scale);
+      bench.state.runs.push_back(run);
+      bench.state.view.run = 1;
+      bench.state.view.selection.head = HeadRef{made.layers / 2, made.heads / 2};
+      bench.state.view.corpus.sequence = 0;
+      bench.state.settings.dark = size.scale == 1.0f;
+      bench.state.view.corpus.bootstrap = made.sequences == 32;
+      CATCH_INFO(name << ", " << size.width << " × " << size.height << " at " << size.scale);
+      bench.frame();
+      bench.frame();
+      CATCH_CHECK(bench.wrong() == "");
+    }
+  }
+}
+
+CATCH_TEST_CASE("corpus panels: every number says what it rests on", "[corpus]") {
+  CorpusBench usual;
+  usual.frame();
+  for (const char* text : {"All heads, sorted", "32 sequences of 8 documents", "95 % t interval", "standard error",
+                           "Share of sequences, %", "By document", "holds ε", "uniform attention", "mean ± 95 %"})
+    CATCH_CHECK(usual.shows(text));
+  CorpusBench one({.sequences = 1, .documents = 1});
+  one.frame();
+  CATCH_CHECK(one.shows("one sequence: no interval"));
+  CATCH_CHECK(one.shows("no standard error"));
+  CATCH_CHECK_FALSE(one.shows("95 % t interval"));
+  CorpusBench document({.sequences = 9, .documents = 1});
+  document.frame();
+  CATCH_CHECK(document.shows("one document: no interval"));
+  CorpusBench two({.sequences = 2, .documents = 2});
+  two.frame();
+  CATCH_CHECK(two.shows("Two documents"));
+  CorpusBench none({.kept = false, .ids = false});
+  none.frame();
+  CATCH_CHECK(none.shows("--keep sink_score"));
+  CATCH_CHECK(none.shows("--no-ids"));
+  CorpusBench series({.sequences = 12, .documents = 4, .layers = 6, .heads = 6, .steps = {0, 100, 1000, 30000}});
+  series.frame();
+  CATCH_CHECK(series.shows("checkpoint 4 of 4"));
+  CATCH_CHECK(series.shows("by step"));
+}
+
+CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title sorts", "[corpus]") {
+  CorpusBench bench;
+  bench.frame();
+  bench.click(bench.place("S3"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sequence S3"});
+  bench.click(bench.place("S3"), 2);
+  CATCH_CHECK(bench.taken().back() == "corpus.open S3");
+  bench.click(bench.place("heads off"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sort off"});
+  for (const auto* text : bench.painter->find("bootstrap"))
+    if (text->text == "bootstrap") {
+      bench.click({text->baseline.x + 4.0f, text->baseline.y - 4.0f});
+      break;
+    }
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.interval bootstrap"});
+  bench.state.view.corpus.sequence = 5;
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.open"});
+}
+
+}  // namespace
+}  // namespace headroom::test

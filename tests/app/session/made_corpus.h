@@ -1,0 +1,54 @@
+// Corpora of a demo over the King James Bible, run as `headroom corpus` runs them. Header only; one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/corpus/corpus_run.h"
+#include "core/corpus/plan.h"
+#include "tests/app/session/session_bench.h"
+
+namespace headroom::test {
+
+struct MadeCorpus {
+  std::string demo = "bytes/diff_v2";
+  std::int64_t sequences = 10, length = 32, pieces = 2;
+  std::string keep = "all", what_if = {};
+  bool with_ids = true;
+};
+
+inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, const MadeCorpus& made = {}) {
+  auto model = open_model(demo_assets() / "demo" / made.demo, {});
+  CATCH_REQUIRE(model.has_value());
+  PlanOptions options;
+  options.documents.split = TextSplit::Blank;
+  options.length = made.length;
+  options.sequences = made.sequences;
+  options.pieces = made.pieces;
+  options.order = CorpusOrder::Natural;
+  const std::vector<std::filesystem::path> data{demo_assets() / "corpora" / "kjv.txt"};
+  const auto plan = plan_corpus(data, options, plan_model(*model), {}, {});
+  CATCH_INFO((plan ? std::string() : describe(plan.error())));
+  CATCH_REQUIRE(plan.has_value());
+  CorpusRequest request;
+  request.run.model = &*model;
+  request.run.output = to;
+  request.run.command_line = "headroom corpus " + (demo_assets() / "demo" / made.demo).string();
+  if (!made.what_if.empty()) {
+    const auto change = parse_what_if(made.what_if);
+    CATCH_REQUIRE(change.has_value());
+    request.run.what_ifs.push_back(*change);
+  }
+  request.plan = &*plan;
+  request.keep = made.keep;
+  request.with_ids = made.with_ids;
+  auto backend = bench->runner().compute().backend();
+  CATCH_REQUIRE(backend.has_value());
+  const auto outcome = run_corpus(**backend, request, {}, {});
+  CATCH_INFO((outcome ? std::string() : describe(outcome.error())));
+  CATCH_REQUIRE(outcome.has_value());
+}
+
+}  // namespace headroom::test
