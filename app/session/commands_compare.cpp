@@ -62,6 +62,7 @@ void add_compare_commands(CommandTable& table) {
                state.view.other_run = other->id;
                state.view.centre = CentreView::Compare;
                state.view.compare.flipped = false;
+               if (shown->corpus) state.view.compare.quantity = state.view.heads.quantity;  // it has no maps
                return {};
              }});
   table.add({"compare.mode", all_words<CompareMode>(), "Compare: how", "Compare", two_runs,

@@ -11,6 +11,8 @@
 #include "app/panels/compare/compare_side.h"
 #include "app/panels/corpus/corpus_heads.h"
 #include "app/panels/corpus/corpus_side.h"
+#include "app/panels/corpus/paired_list.h"
+#include "app/panels/corpus/paired_panel.h"
 #include "app/panels/corpus/sequences_panel.h"
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/columns_panel.h"
@@ -68,7 +70,10 @@ ViewPanels panels_of(const State& state) {
   const ViewState& view = state.view;
   switch (view.centre) {
     case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
-    case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
+    case CentreView::Compare:
+      if (state.corpus() && state.other() && state.other()->corpus)
+        return {&kHeadsPanel, &kPairedPanel, &kPairedListPanel, 300.0f, 360.0f, 190.0f, 262.0f};
+      return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
     case CentreView::Circuit: return {&kHeadsPanel, &kCircuitPanel, &kWritesPanel, 300.0f, 330.0f, 190.0f, 262.0f};
     case CentreView::Importance: return {&kHeadsPanel, &kImportancePanel, &kImportanceListPanel, 300.0f, 340.0f};
     case CentreView::Training:

@@ -1,0 +1,42 @@
+// What the panels of two corpora share: the changes of the quantity that is looked at. Main thread only.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "core/corpus/paired.h"
+#include "core/run/quantity_info.h"
+
+namespace headroom {
+
+inline constexpr double kPairedLevel = 0.05;  // of q
+
+struct PairedView {
+  const RunEntry& a;
+  const RunEntry& b;
+  const PairedCorpora* pairs = nullptr;  // null: not there (yet)
+  QuantityRef ref;
+  std::vector<const PairedChange*> changes;   // [layers, heads]; empty: nothing to show
+  const PairedChange* over_heads = nullptr;   // of each sequence's mean over its heads
+  const PairedChange* loss = nullptr;
+  std::string why;  // there are no changes
+
+  [[nodiscard]] HeadRef head_at(std::size_t place) const {
+    return headroom::head_at(a.corpus.file->layers, a.corpus.file->heads, place);
+  }
+  [[nodiscard]] std::string number(double value) const;  // with a sign
+};
+// Nothing where two corpora are not compared.
+[[nodiscard]] std::optional<PairedView> paired_view(const State& state);
+
+[[nodiscard]] inline double mean_change(const PairedChange& change) { return of(change.change, Statistic::Mean); }
+[[nodiscard]] inline bool changes_surely(const PairedChange& change) { return change.q < kPairedLevel; }
+// "0.003", "< 10⁻⁴", "–" where nothing was tested.
+[[nodiscard]] std::string p_text(double p);
+// "+0.080, 95 % 0.031 … 0.129, p 0.004".
+[[nodiscard]] std::string change_sentence(const PairedView& view, const PairedChange& change);
+
+}  // namespace headroom
