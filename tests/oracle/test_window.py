@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import struct
+import subprocess
 
 import numpy as np
 import PIL.Image
@@ -105,6 +106,25 @@ def write_again(folder):
     path.write_bytes(content)
 
 
+def save_corpora(window):
+    """A corpus, the same with one head changed, and one of several checkpoints."""
+    made, bytes_model = window.made, DEMO / "bytes" / "diff_v2"
+
+    def headroom(*arguments):
+        result = subprocess.run([window.program, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+        assert result.returncode == 0, result.stderr
+
+    cut = ["--data", W.ROOT / "assets" / "corpora" / "kjv.txt", "--split", "blank", "--length", 48, "--pieces", 2, "--sequences", 24,
+           "--order", "natural", "--device", "cpu", "--force"]
+    headroom("corpus", bytes_model, *cut, "-o", made / "all.h5")
+    headroom("corpus", bytes_model, *cut, "--what-if", "L1.H2:lambda=0.2", "-o", made / "changed.h5")
+    numbers = np.random.default_rng(3).integers(0, 24, (6, 120))
+    (made / "ids.jsonl").write_text("".join(json.dumps({"ids": row.tolist()}) + "\n" for row in numbers))
+    trained = DEMO / "backcopy" / "softmax"
+    headroom("corpus", trained, "--data", made / "ids.jsonl", "--field", "ids", "--length", 40, "--plan-only", "--force", "-o", made / "plan.h5")
+    headroom("series", trained, "--plan", made / "plan.h5", "--device", "cpu", "--force", "-o", made / "series.h5")
+
+
 def prepare(window, script):
     """What a script needs beside the shipped files; and what happens while it runs."""
     if script == "failed":
@@ -115,6 +135,8 @@ def prepare(window, script):
         save_wide(window.made / "wide")
     if script == "long":
         save_long(window.made / "long", int(os.environ.get("HEADROOM_LONG_PROMPT", "32768")))
+    if script == "corpus":
+        save_corpora(window)
     if script == "changed":
         shutil.copytree(DEMO / "backcopy" / "diff_v2", window.made / "changing", ignore=shutil.ignore_patterns("step_*"))
         return {"changing_before.png": lambda: write_again(window.made / "changing")}
