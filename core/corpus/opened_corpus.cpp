@@ -137,7 +137,7 @@ class CorpusReader {
 
   // Those that sequences are of, in the order of the file; sequences know them by position.
   Result<void> read_documents() {
-    HEADROOM_TRY(const std::vector<double> numbers, file_.read("documents/document"));
+    HEADROOM_TRY(const std::vector<double> numbers, file_.read_axis("documents/document"));
     HEADROOM_TRY(corpus_->document_names, file_.read_strings("documents/name"));
     const std::vector<std::int64_t> known = whole(numbers);
     if (known.size() != corpus_->document_names.size())
