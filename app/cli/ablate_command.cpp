@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/cli/ablate_plan_command.h"
 #include "app/cli/peak_memory.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_request.h"
@@ -32,30 +33,6 @@ constexpr double kSmallChange = 0.01;  // nats
 
 // What is named with an L is heads of layers, else indices for every layer.
 bool names_heads(const std::string& heads) { return heads.find('L') != std::string::npos; }
-
-Result<AblationRequest> prepare(const AblateArguments& arguments, const OpenedModel& model, ComputeBackend& backend,
-                                RunNotes& notes) {
-  AblationRequest request;
-  HEADROOM_TRY(request.mode, parse_ablation_mode(arguments.mode));
-  AnalyzeArguments run = arguments.run;
-  if (names_heads(run.heads)) {
-    HEADROOM_TRY(request.heads, parse_heads(run.heads, ',', "--heads"));
-    run.heads.clear();
-  }
-  for (const std::string& text : arguments.sets) {
-    HEADROOM_TRY(HeadSet set, parse_heads(text, '+', "--set"));
-    request.sets.push_back(std::move(set));
-  }
-  HEADROOM_TRY(request.run, prepare_run(run, model, backend, notes));
-  return request;
-}
-
-const char* sentence(const AblationMode& mode) {
-  if (mode.name == "zero") return "the head's output is 0";
-  if (mode.name == "mean") return "the head's output is its mean over the text";
-  if (mode.name == "second-map") return "the head has no second map";
-  return "keys are hidden from the head";
-}
 
 std::string interval(const Bootstrapped& number, const char* digits) {
   const std::string pattern = std::string(digits) + " [" + digits + ", " + digits + "]";
@@ -109,9 +86,10 @@ std::string ablation_text(const AblationRequest& request, const AblationOutcome&
       escape_for_terminal(request.run.model->checkpoint->name()) +
       format(": next-token loss %.6f nats over %zu predictions, as it is\n", outcome.loss, outcome.token_loss.size());
   text += format("%zu of %zu runs, %s (%s: %s); %s on %s, backend %s, %s, peak memory %.2f GB\n", outcome.done,
-                 outcome.results.size(), request.mode.name.c_str(), request.mode.change.c_str(), sentence(request.mode),
-                 dtype_name(request.run.dtype), request.run.device.c_str(), outcome.attention.backend.c_str(),
-                 duration_text(outcome.seconds).c_str(), static_cast<double>(peak_rss_bytes()) / 1e9);
+                 outcome.results.size(), request.mode.name.c_str(), request.mode.change.c_str(),
+                 mode_sentence(request.mode, "the text").c_str(), dtype_name(request.run.dtype),
+                 request.run.device.c_str(), outcome.attention.backend.c_str(), duration_text(outcome.seconds).c_str(),
+                 static_cast<double>(peak_rss_bytes()) / 1e9);
   if (!notes.tokenizer.empty()) text += escape_for_terminal(notes.tokenizer) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
   const TokenSpread spread = token_spread(outcome);
@@ -188,18 +166,63 @@ nlohmann::json ablation_json(const AblationRequest& request, const AblationOutco
           {"peak_rss_bytes", peak_rss_bytes()}};
 }
 
+// What one text has no say in.
+Result<void> check_of_text(const AblateArguments& arguments) {
+  const auto of_plans = [](const char* option, const std::string& given) {
+    return Error(ErrorCode::InvalidArgument, "this is said of the sequences of a plan, not of one text")
+        .at_tensor(option)
+        .wanted("--plan or --data beside it", given);
+  };
+  if (arguments.mode == "gradient") return of_plans("--mode", "gradient");
+  if (arguments.top > 0) return of_plans("--top", "a text");
+  if (arguments.cumulative > 0) return of_plans("--cumulative", "a text");
+  if (arguments.corpus.length > 0) return of_plans("--length", "a text");
+  return {};
+}
+
 }  // namespace
+
+std::string mode_sentence(const AblationMode& mode, const std::string& over) {
+  if (mode.name == "zero") return "the head's output is 0";
+  if (mode.name == "mean") return "the head's output is its mean over " + over;
+  if (mode.name == "second-map") return "the head has no second map";
+  return "keys are hidden from the head";
+}
+
+Result<AblationRequest> prepare_ablation(const AblateArguments& arguments, const OpenedModel& model,
+                                         ComputeBackend& backend, RunNotes& notes) {
+  AblationRequest request;
+  HEADROOM_TRY(request.mode, parse_ablation_mode(arguments.mode));
+  AnalyzeArguments run = arguments.run;
+  if (names_heads(run.heads)) {
+    HEADROOM_TRY(request.heads, parse_heads(run.heads, ',', "--heads"));
+    run.heads.clear();
+  }
+  for (const std::string& text : arguments.sets) {
+    HEADROOM_TRY(HeadSet set, parse_heads(text, '+', "--set"));
+    std::ranges::sort(set);
+    if (const auto twice = std::ranges::adjacent_find(set); twice != set.end())
+      return Error(ErrorCode::InvalidArgument, "a head is named twice in a set")
+          .at_tensor("--set")
+          .wanted("each head once", head_text(*twice) + " in " + text);
+    request.sets.push_back(std::move(set));
+  }
+  HEADROOM_TRY(request.run, prepare_run(run, model, backend, notes));
+  return request;
+}
 
 int run_ablate(const AblateArguments& given) {
   AblateArguments arguments = given;
   const bool json = arguments.run.json;
+  if (arguments.of_plan()) return run_ablate_plan(arguments);
+  if (const auto checked = check_of_text(arguments); !checked) return report_error(checked.error(), json);
   if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), json);
   RunNotes notes;
-  auto request = prepare(arguments, *model, **backend, notes);
+  auto request = prepare_ablation(arguments, *model, **backend, notes);
   if (!request) return report_error(request.error(), json);
 
   const BackendInfo info = (*backend)->info();

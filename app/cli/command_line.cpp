@@ -151,7 +151,8 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
 }
 
 void add_ablate(CLI::App& app, AblateArguments& arguments) {
-  CLI::App* command = app.add_subcommand("ablate", "how much the loss of a text changes without each head");
+  CLI::App* command =
+      app.add_subcommand("ablate", "how much the loss of a text, or of a plan's sequences, changes without each head");
   AnalyzeArguments& run = arguments.run;
   command->add_option("path", run.path, "checkpoint; may name a place inside: model/::L3.H5")
       ->type_name(kPathValue)
@@ -162,8 +163,9 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
   add_prompt_options(*command, run.prompt);
   command
       ->add_option("--mode", arguments.mode,
-                   "what takes the place of a head: zero, mean (over the text), second-map (none), hide-key[=KEYS]")
-      ->type_name("MODE:{zero,mean,second-map,hide-key}");
+                   "what takes the place of a head: zero, mean (over the text, or the plan), second-map (none), "
+                   "hide-key[=KEYS]; gradient, of a plan: nothing, importance by gradients")
+      ->type_name("MODE:{zero,mean,second-map,hide-key,gradient}");
   command->add_option("--layers", run.layers, "layers whose heads are taken away, e.g. 0,2-5 (default: all)")
       ->check(not_a_list);
   command
@@ -173,6 +175,7 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
   command->add_option("--set", arguments.sets, "heads that are taken away together, e.g. L18.H8+L18.H7; repeatable")
       ->take_all();
   command->add_flag("--by-token", arguments.by_token, "the changes of every token too");
+  add_ablate_plan_options(*command, arguments);
   add_run_options(*command, run);
   command->add_option("--memory", run.memory_gb, "memory that the runs may take in GB (default: all that is free)")
       ->check(not_a_positive_size);

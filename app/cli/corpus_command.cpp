@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/peak_memory.h"
+#include "app/cli/plan_input.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_request.h"
 #include "app/process/exit_codes.h"
@@ -34,58 +35,6 @@ namespace {
 
 constexpr double kMostKeptBytes = 4.0 * 1024 * 1024 * 1024;
 
-Result<PlanOptions> plan_options(const CorpusArguments& arguments) {
-  PlanOptions options;
-  HEADROOM_TRY(options.documents.split, parse_text_split(arguments.split));
-  HEADROOM_TRY(options.documents.ids_type, parse_ids_type(arguments.ids_dtype));
-  HEADROOM_TRY(options.order, parse_corpus_order(arguments.order));
-  options.documents.field = arguments.field;
-  if (arguments.document_end) options.documents.document_end = static_cast<std::int32_t>(*arguments.document_end);
-  options.length = arguments.length;
-  options.stride = arguments.stride;
-  options.bos = bos_mode_named(arguments.bos);
-  options.concat = arguments.pack == "concat";
-  options.separator = arguments.separator;
-  options.sequences = arguments.sequences;
-  options.pieces = arguments.pieces;
-  options.seed = arguments.seed;
-  return options;
-}
-
-Result<CorpusPlan> make_plan(const CorpusArguments& arguments, const OpenedModel& model, ProgressLine& progress) {
-  if (!arguments.plan.empty()) {
-    HEADROOM_TRY(CorpusPlan plan, read_plan_file(arguments.plan));
-    HEADROOM_TRY_VOID(check_files(plan));
-    const PlanModel own = plan_model(model);
-    HEADROOM_TRY_VOID(check_ids(plan, own.vocab_size, arguments.plan));
-    if (plan.tokenizer_sha256 != "none")
-      if (const std::string hash = own.tokenizer_sha256(); hash != plan.tokenizer_sha256)
-        plan.warnings.push_back("warning: the plan's tokens are of another tokenizer than the model's: SHA-256 " +
-                                plan.tokenizer_sha256 + ", the model's is " + hash);
-    return plan;
-  }
-  if (arguments.data.empty() || arguments.length == 0) {
-    Error error(ErrorCode::InvalidArgument, "a corpus needs documents and the length of a sequence, or a plan of them");
-    return error.wanted("--data and --length, or --plan", arguments.data.empty() ? "no --data" : "no --length");
-  }
-  HEADROOM_TRY(const PlanOptions options, plan_options(arguments));
-  const auto show = [&](std::int64_t documents, std::int64_t sequences) {
-    if (documents % 64 == 0)
-      progress.show(
-          options.sequences > 0 ? static_cast<double>(sequences) / static_cast<double>(options.sequences) : 0.0,
-          format("%lld documents", static_cast<long long>(documents)));
-  };
-  return plan_corpus(arguments.data, options, plan_model(model), show, [] { return signal_received(); });
-}
-
-std::vector<std::filesystem::path> inputs_of(const CorpusArguments& arguments, const OpenedModel& model,
-                                             const CorpusPlan& plan) {
-  std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
-  for (const CorpusFile& file : plan.files) inputs.push_back(file.path);
-  if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
-  return inputs;
-}
-
 // What can be said of the target before documents are read; of one that is there, a run may find that it is finished.
 Result<void> check_output(const CorpusArguments& arguments, const OpenedModel& model) {
   std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
@@ -108,54 +57,6 @@ Result<ShardChoice> shard_choice(const std::string& text) {
   if (index && count && *count > 0 && *index < *count && *count <= 1'000'000) return ShardChoice{*index, *count};
   Error error(ErrorCode::InvalidArgument, "a shard is one of several");
   return error.at_tensor("--shard").wanted("I/N with I from 0 to N − 1, e.g. 3/8", text);
-}
-
-std::string plan_text(const CorpusPlan& plan) {
-  std::string text = format("%zu sequences of %lld positions from %zu of %lld documents in %zu files",
-                            plan.sequences.size(), static_cast<long long>(plan.options.length), plan.documents.size(),
-                            static_cast<long long>(plan.documents_read), plan.files.size());
-  if (plan.documents_short > 0)
-    text += format("; %lld documents are shorter than a sequence", static_cast<long long>(plan.documents_short));
-  if (plan.tokens_dropped > 0)
-    text += format("; %lld tokens behind the last pieces are left out", static_cast<long long>(plan.tokens_dropped));
-  return text + "\n";
-}
-
-nlohmann::json plan_json(const CorpusPlan& plan) {
-  return {{"plan_sha256", plan.plan_sha256},         {"ids_sha256", plan.ids_sha256},
-          {"corpus_sha256", plan.corpus_sha256},     {"length", plan.options.length},
-          {"sequences", plan.sequences.size()},      {"documents", plan.documents_read},
-          {"documents_used", plan.documents.size()}, {"documents_short", plan.documents_short},
-          {"tokens_dropped", plan.tokens_dropped},   {"files", plan.files.size()}};
-}
-
-void print_json(const nlohmann::json& value) {
-  std::printf("%s\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-}
-
-void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings)
-    std::fprintf(stderr, "%s%s\n",
-                 warning.starts_with("warning: ") ? "" : "note: ", escape_for_terminal(warning).c_str());
-}
-
-nlohmann::json statistics_json(const StatisticValues& values) {
-  nlohmann::json object = nlohmann::json::object();
-  for (std::size_t i = 0; i < kStatistics; ++i) {
-    const double value = values[i];
-    object[statistic_names()[i]] = value == value ? nlohmann::json(value) : nlohmann::json();
-  }
-  return object;
-}
-
-// "3.320898 ± 0.098049 (95 % [3.089048, 3.552748])".
-std::string interval_text(const StatisticValues& values) {
-  std::string text = format("%.6f", of(values, Statistic::Mean));
-  const double error = of(values, Statistic::StandardError);
-  if (error == error)
-    text +=
-        format(" ± %.6f, 95 %% by t [%.6f, %.6f]", error, of(values, Statistic::CiLow), of(values, Statistic::CiHigh));
-  return text;
 }
 
 std::string corpus_text(const CorpusRequest& request, const RunNotes& notes, const CorpusOutcome& outcome) {
@@ -214,7 +115,7 @@ Result<void> write_planned(const CorpusArguments& arguments, const OpenedModel& 
                            const std::filesystem::path& path) {
   PlanFileOptions options;
   options.force = arguments.run.force;
-  options.inputs = inputs_of(arguments, model, plan);
+  options.inputs = plan_inputs(arguments, model, plan);
   options.command_line = arguments.run.command_line;
   options.program = std::string("headroom ") + kVersion;
   options.git_commit = kGitCommit;
@@ -279,8 +180,9 @@ int run_by_slurm(const CorpusArguments& arguments, const OpenedModel& model, con
 void use_threads(const CorpusArguments& arguments) {
   if (arguments.threads == 0) return;
   if (const AllowedThreads taken = take_threads(arguments.threads); !taken.limit.empty())
-    warn({format("warning: %lld threads were asked for, %lld are allowed (%s)",
-                 static_cast<long long>(arguments.threads), static_cast<long long>(taken.count), taken.limit.c_str())});
+    print_notes(
+        {format("warning: %lld threads were asked for, %lld are allowed (%s)",
+                static_cast<long long>(arguments.threads), static_cast<long long>(taken.count), taken.limit.c_str())});
 }
 
 Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const OpenedModel& model,
@@ -291,7 +193,7 @@ Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const Op
   run.prompt = {};
   run.prompt.ids = ids_text(plan.sequences.front().ids);
   HEADROOM_TRY(request.run, prepare_run(run, model, backend, prepared.notes));
-  request.run.inputs = inputs_of(arguments, model, plan);
+  request.run.inputs = plan_inputs(arguments, model, plan);
   request.plan = &plan;
   request.keep = arguments.keep;
   request.epsilons = arguments.epsilons;
@@ -338,7 +240,7 @@ int run_corpus_command(const CorpusArguments& given) {
     const int code = report_error(plan.error(), json);
     return plan.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
-  warn(plan->warnings);
+  print_notes(plan->warnings);
   if (arguments.plan_only) return write_plan_only(arguments, *model, *plan);
 
   if (!by_slurm) use_threads(arguments);
@@ -387,7 +289,7 @@ int run_merge(const MergeArguments& arguments) {
     const int code = report_error(outcome.error(), arguments.json);
     return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
-  warn(outcome->notes);
+  print_notes(outcome->notes);
   if (arguments.json)
     print_json({{"path", request.output.string()},
                 {"parts", outcome->parts},

@@ -47,6 +47,10 @@ struct MergeArguments {
   std::string command_line;
 };
 
+// What a plan is, or is made of; returns --plan. Without `with_bos` the command has the option --bos already.
+CLI::Option* add_plan_options(CLI::App& command, CorpusArguments& arguments, bool with_bos = true);
+// How sequences run, and what is drawn of their statistics.
+std::vector<CLI::Option*> add_batch_options(CLI::App& command, CorpusArguments& arguments);
 // The options; those that every command of a run has are there already.
 void add_corpus_options(CLI::App& command, CorpusArguments& arguments);
 // What is kept of sequences and said of them, as every command of a plan has it.

@@ -14,14 +14,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 40;
 
 }  // namespace
 
-std::vector<CLI::Option*> add_measure_options(CLI::App& command, CorpusArguments& arguments) {
-  CLI::Option* keep =
-      command.add_option("--keep", arguments.keep,
-                         "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max");
-  CLI::Option* epsilon =
-      command.add_option("--epsilon", arguments.epsilons, "shares of attention above which a head is a sink")
-          ->delimiter(',')
-          ->check(CLI::Range(0.0, 1.0));
+std::vector<CLI::Option*> add_batch_options(CLI::App& command, CorpusArguments& arguments) {
   CLI::Option* seed = command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
                           ->check(not_a_whole_number);
   CLI::Option* batch =
@@ -34,12 +27,25 @@ std::vector<CLI::Option*> add_measure_options(CLI::App& command, CorpusArguments
           .add_option("--threads", arguments.threads,
                       "threads that compute (default: as many as processors, control groups and Slurm allow)")
           ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096}));
-  CLI::Option* no_ids =
-      command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file");
-  return {keep, epsilon, seed, batch, threads, no_ids};
+  return {seed, batch, threads};
 }
 
-void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
+std::vector<CLI::Option*> add_measure_options(CLI::App& command, CorpusArguments& arguments) {
+  CLI::Option* keep =
+      command.add_option("--keep", arguments.keep,
+                         "what is kept of each sequence: all, core, none, or names such as sink_score,logit_max");
+  CLI::Option* epsilon =
+      command.add_option("--epsilon", arguments.epsilons, "shares of attention above which a head is a sink")
+          ->delimiter(',')
+          ->check(CLI::Range(0.0, 1.0));
+  std::vector<CLI::Option*> all = add_batch_options(command, arguments);
+  CLI::Option* no_ids =
+      command.add_flag("--no-ids", arguments.no_ids, "leave the token ids of the sequences out of the file");
+  all.insert(all.end(), {keep, epsilon, no_ids});
+  return all;
+}
+
+CLI::Option* add_plan_options(CLI::App& command, CorpusArguments& arguments, bool with_bos) {
   CLI::Option* plan =
       command
           .add_option("--plan", arguments.plan, "plan that --plan-only has written: documents, length and selection")
@@ -63,9 +69,10 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   planned(command.add_option("--stride", arguments.stride,
                              "tokens from one piece of a document to the next (default: as many as a piece has)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
-  planned(command.add_option("--bos", arguments.bos,
-                             "whether a BOS stands before each sequence; auto: of text, as the tokenizer does"))
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+  if (with_bos)
+    planned(command.add_option("--bos", arguments.bos,
+                               "whether a BOS stands before each sequence; auto: of text, as the tokenizer does"))
+        ->check(CLI::IsMember({"auto", "always", "never"}));
   planned(command.add_option("--pack", arguments.pack, "whether documents are joined before they are cut"))
       ->check(CLI::IsMember({"none", "concat"}));
   planned(command.add_option("--separator", arguments.separator,
@@ -79,6 +86,11 @@ void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
   planned(command.add_option("--order", arguments.order,
                              "all first pieces, then all second; document after document; drawn"))
       ->check(CLI::IsMember({"spread", "natural", "random"}));
+  return plan;
+}
+
+void add_corpus_options(CLI::App& command, CorpusArguments& arguments) {
+  CLI::Option* plan = add_plan_options(command, arguments);
   CLI::Option* only =
       command.add_flag("--plan-only", arguments.plan_only, "write the plan, run nothing")->excludes(plan);
   command.add_option("--shard", arguments.shard, "part I of N of the sequences, from 0, e.g. 3/8")->excludes(only);

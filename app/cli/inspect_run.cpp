@@ -313,9 +313,10 @@ void print_history(const std::filesystem::path& path, std::uint64_t size, const 
 }
 
 // What `ablate` writes.
-constexpr const char* kAblationFacts[] = {"model_id",      "mode",         "change",   "next_token_loss",
-                                          "results_asked", "results_done", "complete", "tokens",
-                                          "prompt_sha256", "created_utc",  "source"};
+constexpr const char* kAblationFacts[] = {"model_id",      "mode",         "change",     "next_token_loss",
+                                          "results_asked", "results_done", "complete",   "tokens",
+                                          "prompt_sha256", "created_utc",  "source",     "sequences",
+                                          "length",        "plan_sha256",  "ids_sha256", "documents_used"};
 constexpr std::array kCircuitFacts = {"schema_version", "created_utc", "source",           "program_git_commit",
                                       "command_line",   "model_id",    "model_type",       "container",
                                       "vocabulary",     "hidden_size", "checkpoint_sha256"};
@@ -325,7 +326,11 @@ void print_ablation(const std::filesystem::path& path, std::uint64_t size, const
   print_fact("ablation", path.string());
   print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
                          ", made " + text("created_utc") + " by " + text("source"));
-  print_fact("model", text("model_id") + ", " + text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
+  const std::string of_plan = text("sequences");
+  print_fact("model",
+             text("model_id") + ", " +
+                 (of_plan.empty() ? "" : of_plan + " sequences of " + text("documents_used") + " documents, ") +
+                 text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
   print_fact("changed", text("mode") + " (" + text("change") + "), " + text("results_done") + " of " +
                             text("results_asked") + " done");
   if (datasets) print_datasets(file);

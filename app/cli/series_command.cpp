@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/cli/command_words.h"
+#include "app/cli/plan_input.h"
 #include "app/cli/progress.h"
 #include "app/process/exit_codes.h"
 #include "app/process/report_error.h"
@@ -280,26 +281,19 @@ class Series {
   ProgressLine progress_;
 };
 
-nlohmann::json values_json(const StatisticValues& values) {
-  nlohmann::json object = nlohmann::json::object();
-  for (std::size_t i = 0; i < kStatistics; ++i)
-    object[statistic_names()[i]] = values[i] == values[i] ? nlohmann::json(values[i]) : nlohmann::json();
-  return object;
-}
-
 void print_series_json(const SeriesArguments& arguments, const SeriesRun& run) {
   nlohmann::json steps = nlohmann::json::array();
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const SeriesStep& step = run.outcome.steps[i];
     nlohmann::json rates = nlohmann::json::array();
     for (std::size_t e = 0; e < run.epsilons.size(); ++e)
-      rates.push_back({{"first", values_json(step.sink_rate[3 * e])},
-                       {"second", values_json(step.sink_rate[3 * e + 1])},
-                       {"net", values_json(step.sink_rate[3 * e + 2])}});
+      rates.push_back({{"first", statistics_json(step.sink_rate[3 * e])},
+                       {"second", statistics_json(step.sink_rate[3 * e + 1])},
+                       {"net", statistics_json(step.sink_rate[3 * e + 2])}});
     steps.push_back({{"step", run.steps[i].step},
                      {"checkpoint", run.steps[i].path.string()},
                      {"non_finite", step.non_finite},
-                     {"next_token_loss", values_json(step.next_token_loss)},
+                     {"next_token_loss", statistics_json(step.next_token_loss)},
                      {"sink_rate", std::move(rates)}});
   }
   const nlohmann::json result = {{"path", arguments.corpus.run.output.string()},
@@ -309,7 +303,7 @@ void print_series_json(const SeriesArguments& arguments, const SeriesRun& run) {
                                  {"epsilon", run.epsilons},
                                  {"steps", std::move(steps)},
                                  {"size_bytes", run.outcome.size_bytes}};
-  std::printf("%s\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  print_json(result);
 }
 
 void print_series(const SeriesArguments& arguments, const SeriesRun& run) {

@@ -23,6 +23,7 @@
 #include "app/session/run_names.h"
 #include "app/ui/file_list.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/model/capture.h"
@@ -303,6 +304,7 @@ void Documents::ablation_opened(const std::string& path, const OpenOptions& opti
   run.path = path;
   LossSweep sweep;
   const LossTable& table = result->table;
+  if (table.sequences > 0) run.prompt_title = grouped_text(static_cast<std::int64_t>(table.sequences)) + " sequences";
   sweep.status = table.done == table.asked ? SweepStatus::Done : SweepStatus::Stopped;
   sweep.fraction = table.asked > 0 ? static_cast<double>(table.done) / static_cast<double>(table.asked) : 1.0;
   sweep.seconds = result->run->seconds;
@@ -334,7 +336,7 @@ void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
   const std::string* text = nullptr;
   for (std::int64_t i = 0; beginning.size() < 100 && (text = axis_text(*run.data, TokenAxis::Tokens, i)); ++i)
     beginning += *text;
-  run.prompt_title = text_title(beginning);
+  if (run.prompt_title.empty()) run.prompt_title = text_title(beginning);
   run.seconds = run.data->seconds;
   RecentFile recent;
   recent.path = std::filesystem::absolute(path).lexically_normal().string();

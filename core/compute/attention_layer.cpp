@@ -84,6 +84,14 @@ void take_raw_extrema(LayerRecord& record) {
     }
 }
 
+// Of the contexts as they enter W_O, [length, heads · channels], added up as a mean over them would be.
+Result<void> send_context_sums(const AttentionSpec& attention, const at::Tensor& finished, std::int64_t layer,
+                               ForwardObserver& observer) {
+  const at::Tensor contexts = finished.unflatten(-1, {static_cast<std::int64_t>(attention.heads.size()), -1});
+  const at::Tensor sums = contexts.sum(at::IntArrayRef({-3}), true, at::kDouble).to(at::kCPU).contiguous();
+  return observer.on_context_sums(layer, {sums.const_data_ptr<double>(), static_cast<std::size_t>(sums.numel())});
+}
+
 // A sequence's heads on their way through the backend.
 template <typename Input, typename Real>
 class LaneHeads {
@@ -156,7 +164,8 @@ class LaneHeads {
   }
 
   [[nodiscard]] at::Tensor finished(const at::Tensor& gates) const {
-    return finish_contexts(attention_, weights_, gates, context_.to(target_.device, target_.dtype), target_);
+    return finish_contexts(attention_, weights_, gates, context_.to(target_.device, target_.dtype), target_,
+                           lane_.means);
   }
 
  private:
@@ -214,6 +223,8 @@ Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const 
     const at::Tensor gates = head_gates(attention, weights, lane->lane().x, target);
     at::Tensor finished;
     if (!ends) finished = lane->finished(gates);
+    if (options.context_sums && !ends)
+      HEADROOM_TRY_VOID(send_context_sums(attention, finished, layer, lane->lane().observer));
     if (measured) {
       StageTimer recording(stages ? &stages->record : nullptr);
       HEADROOM_TRY(LayerRecord record, lane->record(chosen, layer, gates));

@@ -56,9 +56,11 @@ struct AttentionWeights {
                                     const at::Tensor& x, const TorchTarget& target);
 
 // Head norm, (1 − λ_init), gate, switched-off heads and means on contexts [.., length, heads, channels], each where the
-// head's program has it: the input of W_O, [.., length, heads · channels].
+// head's program has it: the input of W_O, [.., length, heads · channels]. `means`, [heads, channels], where they are
+// not those of the contexts themselves.
 [[nodiscard]] at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights,
-                                         const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
+                                         const at::Tensor& gates, at::Tensor context, const TorchTarget& target,
+                                         const at::Tensor& means = {});
 
 // What heads work on.
 struct Projections {
@@ -79,6 +81,7 @@ struct AttentionLane {
   const ForwardOptions& options;
   std::span<const std::int64_t> induction_key;
   ForwardObserver& observer;
+  at::Tensor means{};  // of finish_contexts()
 };
 
 // Runs the heads of all sequences in one call of the backend; the result is the input of W_O of each, [length, heads ·

@@ -67,7 +67,7 @@ at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& we
 }
 
 at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& gates,
-                           at::Tensor context, const TorchTarget& target) {
+                           at::Tensor context, const TorchTarget& target, const at::Tensor& means) {
   const auto column = [&](const auto& value) {
     std::vector<double> values;
     for (const HeadProgram& head : attention.heads) values.push_back(value(head));
@@ -85,7 +85,8 @@ at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeight
   }
   if (std::ranges::any_of(attention.heads, &HeadProgram::averaged)) {
     const at::Tensor averaged = column([](const HeadProgram& head) { return head.averaged ? 1.0 : 0.0; });
-    const at::Tensor mean = context.mean(at::IntArrayRef({-3}), true, at::kDouble).to(context.scalar_type());
+    const at::Tensor mean =
+        (means.defined() ? means : context.mean(at::IntArrayRef({-3}), true, at::kDouble)).to(context.scalar_type());
     context = at::where(averaged != 0.0, mean, context);
   }
   return context.flatten(-2);

@@ -259,7 +259,7 @@ void Forward::report(double share) {
 }
 
 Result<void> Forward::run_block(std::int64_t layer, const BlockWeights& weights, const AttentionSpec& attention,
-                                SequenceState& state) {
+                                SequenceState& state, const at::Tensor& means) {
   if (model_.encoder && layer == model_.encoder->blocks) {
     HEADROOM_TRY_VOID(begin_decoder(state));
     HEADROOM_TRY_VOID(send_residual(state.h));
@@ -273,7 +273,7 @@ Result<void> Forward::run_block(std::int64_t layer, const BlockWeights& weights,
   }
   const at::Tensor input = h;
   if (block.attends()) {
-    HEADROOM_TRY_VOID(run_attention_of(attention, weights, layer, measured, state, h));
+    HEADROOM_TRY_VOID(run_attention_of(attention, weights, layer, measured, state, h, means));
   } else {
     HEADROOM_TRY_VOID(run_mixer(block, weights, layer, state, h));
   }
@@ -303,7 +303,7 @@ void Forward::add_told(const BlockSpec& block, const BlockWeights& weights, std:
 }
 
 Result<void> Forward::run_attention_of(const AttentionSpec& attention, const BlockWeights& weights, std::int64_t layer,
-                                       bool measured, SequenceState& state, at::Tensor& h) {
+                                       bool measured, SequenceState& state, at::Tensor& h, const at::Tensor& means) {
   const auto timed_inside = [&] { return stages_.attention + stages_.record + stages_.wait_write; };
   const double before = timed_inside();
   StageTimer timer(&stages_.project);
@@ -318,7 +318,7 @@ Result<void> Forward::run_attention_of(const AttentionSpec& attention, const Blo
   // Rows whose tokens are not those of the keys before them have no earlier occurrence.
   const bool of_target = !model_.encoder || attention.causal;
   const std::vector<std::int64_t> none(of_target ? 0 : static_cast<std::size_t>(h.size(0)), -1);
-  const AttentionLane own{given, x, options_, of_target ? induction_ : none, observer_};
+  const AttentionLane own{given, x, options_, of_target ? induction_ : none, observer_, means};
   HEADROOM_TRY(const at::Tensor out,
                run_attention(attention, weights.attention, own, loader_.target(), layer, measured, &stages_,
                              [&](double done) { report((1.0 - share) / 2.0 + done * share); }));

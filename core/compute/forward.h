@@ -54,11 +54,11 @@ class Forward {
   [[nodiscard]] Result<void> passed(std::int64_t layer, const SequenceState& state);
   [[nodiscard]] std::int64_t mlp_rows(const MlpSpec& mlp) const;
 
-  // And in smaller ones: the state before the first layer; a block with that attention in place of its own; what is
-  // said of next tokens, where they are predicted.
+  // And in smaller ones: the state before the first layer; a block with that attention in place of its own, `means` as
+  // in finish_contexts(); what is said of next tokens, where they are predicted.
   [[nodiscard]] Result<SequenceState> begin();
   [[nodiscard]] Result<void> run_block(std::int64_t layer, const BlockWeights& weights, const AttentionSpec& attention,
-                                       SequenceState& state);
+                                       SequenceState& state, const at::Tensor& means = {});
   [[nodiscard]] Result<Predictions> finish(const HeadWeights& weights, const SequenceState& state);
 
   // Until the next call the observer hears of progress between `begin` and `begin` + `share`.
@@ -80,7 +80,7 @@ class Forward {
   void report(double share);
   void add_told(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, at::Tensor& h) const;
   Result<void> run_attention_of(const AttentionSpec& attention, const BlockWeights& weights, std::int64_t layer,
-                                bool measured, SequenceState& state, at::Tensor& h);
+                                bool measured, SequenceState& state, at::Tensor& h, const at::Tensor& means);
   void keep(std::int64_t layer, const Projections& given, SequenceState& state);
   void keep_state(std::int64_t layer, KeptTensor::Kind kind, const at::Tensor& tensor);
   Result<void> run_mixer(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, SequenceState& state,

@@ -21,6 +21,7 @@
 #include "core/compute/forward.h"
 #include "core/compute/sequence_batch.h"
 #include "core/compute/torch_errors.h"
+#include "core/compute/training/head_gradients.h"
 #include "core/compute/training/trainer.h"
 #include "core/compute/variant_sweep.h"
 #include "core/run/compute.h"
@@ -126,6 +127,15 @@ class TorchBackend final : public ComputeBackend {
       HEADROOM_TRY_VOID(check_span(model, options));
       HEADROOM_TRY(const TorchTarget target, open_target(model, options));
       return sweep_variants(source, model, options, sweep, target, observer);
+    });
+  }
+
+  Result<void> run_gradients(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
+                             std::span<const std::vector<std::int32_t>> sequences, const GradientReport& report,
+                             const kernels::StopRequested& stop) override {
+    return without_exceptions([&]() -> Result<void> {
+      HEADROOM_TRY(const TorchTarget target, open_target(model, options));
+      return measure_gradients(source, model, options, sequences, target, report, stop);
     });
   }
 

@@ -1,5 +1,7 @@
 #include "core/compute/variant_sweep.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -50,7 +52,7 @@ ForwardOptions unmeasured(const ForwardOptions& options) {
   ForwardOptions quiet = options;
   quiet.layers.clear();
   quiet.exact_maps = quiet.hidden = quiet.keep_projections = quiet.output_cosines = quiet.rounding = quiet.premise =
-      quiet.keep_inputs = false;
+      quiet.keep_inputs = quiet.context_sums = false;
   return quiet;
 }
 
@@ -63,6 +65,15 @@ struct Lane {
     for (const auto& [of, attention] : changed.layers)
       if (of == layer) return attention;
     return model.blocks[static_cast<std::size_t>(layer)].attention;
+  }
+  // Of heads that put out a mean, [heads, channels]; undefined where none is given.
+  [[nodiscard]] at::Tensor means(const AttentionSpec& attention, std::int64_t layer, const TorchTarget& target) const {
+    if (!changed.means || std::ranges::none_of(attention.heads, &HeadProgram::averaged)) return {};
+    const auto found = changed.means->find(layer);
+    if (found == changed.means->end()) return {};
+    return at::tensor(found->second, at::kDouble)
+        .view({static_cast<std::int64_t>(attention.heads.size()), -1})
+        .to(target.device);
   }
 };
 
@@ -163,7 +174,9 @@ class Sweep {
       for (Lane& lane : lanes) {
         if (stop()) return Error(ErrorCode::Cancelled, "cancelled");
         step(1.0);
-        HEADROOM_TRY_VOID(forward_.run_block(layer, weights, lane.attention(model_, layer), lane.state));
+        const AttentionSpec& attention = lane.attention(model_, layer);
+        HEADROOM_TRY_VOID(
+            forward_.run_block(layer, weights, attention, lane.state, lane.means(attention, layer, target_)));
       }
     }
     HEADROOM_TRY(const HeadWeights weights, reader.take_head(stop));

@@ -104,26 +104,8 @@ Result<RunPlan> plan_of(const CorpusRequest& request) {
   return plan_run(of_first_sequence(request));
 }
 
-// Numbers of a position that a block holds of all sequences at once: the stream as it comes, normed, with attention and
-// as it goes, projections before and after they are turned, contexts.
-std::int64_t channels_of_position(const ModelSpec& model) {
-  constexpr std::int64_t kStreams = 5, kTurned = 2;
-  std::int64_t most = 0;
-  for (const BlockSpec& block : model.blocks) {
-    const AttentionSpec& attention = block.attention;
-    if (!block.attends()) continue;
-    most = std::max(most, kTurned * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim +
-                                     attention.num_value_blocks * attention.value_dim) +
-                              std::ssize(attention.heads) * attention.context_dim());
-  }
-  return kStreams * model.hidden_size * model.streams.count() + most;
-}
-
-// Sequences that run together.
 std::size_t batch_size(const CorpusRequest& request) {
-  const bool gpu = request.run.device.starts_with("cuda");
-  const std::int64_t tokens = request.batch_tokens > 0 ? request.batch_tokens : gpu ? 65536 : 4096;
-  return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / request.plan->options.length));
+  return sequences_together(request.batch_tokens, request.run.device, request.plan->options.length);
 }
 
 class CorpusRun {
@@ -296,6 +278,26 @@ class CorpusRun {
 
 }  // namespace
 
+// The stream as it comes, normed, with attention and
+// as it goes, projections before and after they are turned, contexts.
+std::int64_t numbers_of_position(const ModelSpec& model) {
+  constexpr std::int64_t kStreams = 5, kTurned = 2;
+  std::int64_t most = 0;
+  for (const BlockSpec& block : model.blocks) {
+    const AttentionSpec& attention = block.attention;
+    if (!block.attends()) continue;
+    most = std::max(most, kTurned * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim +
+                                     attention.num_value_blocks * attention.value_dim) +
+                              std::ssize(attention.heads) * attention.context_dim());
+  }
+  return kStreams * model.hidden_size * model.streams.count() + most;
+}
+
+std::size_t sequences_together(std::int64_t batch_tokens, const std::string& device, std::int64_t length) {
+  const std::int64_t tokens = batch_tokens > 0 ? batch_tokens : device.starts_with("cuda") ? 65536 : 4096;
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / length));
+}
+
 Result<CorpusSize> corpus_size(const CorpusRequest& request) {
   HEADROOM_TRY(const RunPlan plan, plan_of(request));
   HEADROOM_TRY(const CorpusLayout layout,
@@ -307,7 +309,7 @@ Result<CorpusSize> corpus_size(const CorpusRequest& request) {
       static_cast<double>(std::min<std::int64_t>(static_cast<std::int64_t>(batch_size(request)), range.count));
   const double real = plan.shape.real == ElementType::Float64 ? sizeof(double) : sizeof(float);
   const double stream =
-      static_cast<double>(plan.shape.length) * static_cast<double>(channels_of_position(plan.model)) * real;
+      static_cast<double>(plan.shape.length) * static_cast<double>(numbers_of_position(plan.model)) * real;
   // What the heads of a layer say of each row, of all sequences at once: two maps of fourteen numbers, and eight of
   // both.
   constexpr std::size_t kOfRow = 36;

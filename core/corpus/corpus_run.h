@@ -56,6 +56,10 @@ struct CorpusSize {
   double working_bytes = 0.0;  // in memory, beside a run of one sequence: the batch, counts of rows, what is written
 };
 [[nodiscard]] Result<CorpusSize> corpus_size(const CorpusRequest& request);
+// Sequences that run together; `batch_tokens` as in a request.
+[[nodiscard]] std::size_t sequences_together(std::int64_t batch_tokens, const std::string& device, std::int64_t length);
+// What a block holds of one position while sequences pass it together, in numbers.
+[[nodiscard]] std::int64_t numbers_of_position(const ModelSpec& model);
 // What a run measures and keeps.
 [[nodiscard]] Result<CorpusLayout> corpus_layout(const CorpusRequest& request);
 

@@ -136,12 +136,14 @@ void ExactMoments::add(const ExactMoments& other) {
   add_long(squares_, other.squares_);
 }
 
-double ExactMoments::mean() const {
-  if (count_ == 0 || (above_ > 0 && below_ > 0)) return kNaN;
+double ExactMoments::sum() const {
+  if (above_ > 0 && below_ > 0) return kNaN;
   if (above_ > 0 || below_ > 0) return above_ > 0 ? kInfinity : -kInfinity;
-  const double sum = rounded(magnitude(sum_), -149);
-  return (is_negative(sum_) ? -sum : sum) / static_cast<double>(count_);
+  const double size = rounded(magnitude(sum_), -149);
+  return is_negative(sum_) ? -size : size;
 }
+
+double ExactMoments::mean() const { return count_ == 0 ? kNaN : sum() / static_cast<double>(count_); }
 
 double ExactMoments::deviation() const {
   if (count_ < 2 || above_ > 0 || below_ > 0) return kNaN;

@@ -22,6 +22,7 @@ class ExactMoments {
   void add(const ExactMoments& other);
 
   [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] double sum() const;   // rounded once; infinite, or NaN, where there were infinities
   [[nodiscard]] double mean() const;  // NaN without numbers; infinite, or NaN, where there were infinities
   // √(Σ(x − x̄)²/(n − 1)), of Σx² · n − (Σx)², which is rounded once; NaN for n < 2 and with infinities.
   [[nodiscard]] double deviation() const;

@@ -1,35 +1,22 @@
 #include "core/corpus/progress_log.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
-#include "core/base/format.h"
-#include "core/io/atomic_file.h"
+#include "core/corpus/record_log.h"
 
 namespace headroom {
 namespace {
 
-constexpr std::string_view kMagic = "headroom progress 1\n";
-constexpr std::size_t kHeadBytes = 16;  // kind, CRC-32, length
 constexpr std::size_t kMostSentences = 5;
 
-enum class Kind : std::uint32_t { Settings = 1, Fixed = 2, Sequence = 3, Violations = 4 };
-
-std::uint32_t checksum(std::string_view bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
+enum class Kind : std::uint32_t { Fixed = 2, Sequence = 3, Violations = 4 };
 
 template <typename T>
 void append(std::string& out, const T& value) {
@@ -85,58 +72,19 @@ nlohmann::json region_json(const FixedRegion& region) {
 }  // namespace
 
 struct ProgressLog::State {
-  std::filesystem::path path;
   RecordPlaces places;
   const CorpusLayout& layout;
-  int descriptor = -1;
-  std::uint64_t end = 0;                     // of what is whole
-  std::map<std::int64_t, std::uint64_t> at;  // of a sequence's record, behind its head
+  std::unique_ptr<RecordLog> log;
+  std::map<std::int64_t, std::uint64_t> at;  // of a sequence's record
   std::map<std::int64_t, std::uint64_t> size;
   std::optional<std::vector<FixedRegion>> fixed;
   std::vector<std::string> violations;
   double seconds = 0.0;
 
-  State(std::filesystem::path name, const CorpusLayout& of) : path(std::move(name)), places(of), layout(of) {}
-  ~State() {
-    if (descriptor >= 0) close(descriptor);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  explicit State(const CorpusLayout& of) : places(of), layout(of) {}
 
-  [[nodiscard]] Error failed(const char* what, int error_number) const {
-    Error error(ErrorCode::Io, std::string(what) + ": " + std::strerror(error_number));
-    return error.in_file(path.string());
-  }
-
-  Result<void> read_at(std::uint64_t offset, std::span<std::byte> out) const {
-    while (!out.empty()) {
-      const ssize_t got = pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return failed("the progress of the run cannot be read", errno);
-      if (got == 0)
-        return Error(ErrorCode::Io, "the progress of the run is shorter than it was").in_file(path.string());
-      out = out.subspan(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
-    }
-    return {};
-  }
-
-  Result<void> write(Kind kind, const std::string& payload) {
-    std::string bytes;
-    append(bytes, kind);
-    append(bytes, checksum(payload));
-    append(bytes, std::uint64_t{payload.size()});
-    bytes += payload;
-    if (lseek(descriptor, static_cast<off_t>(end), SEEK_SET) < 0)
-      return failed("the progress of the run cannot be written", errno);
-    HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(bytes)), path));
-    end += bytes.size();
-    return {};
-  }
-
-  Result<void> sync() const {
-    if (fdatasync(descriptor) != 0) return failed("the progress of the run cannot be synced", errno);
-    return {};
+  Result<std::uint64_t> write(Kind kind, const std::string& payload) const {
+    return log->add(static_cast<std::uint32_t>(kind), payload);
   }
 
   // Those that are new.
@@ -148,8 +96,7 @@ struct ProgressLog::State {
     return taken;
   }
 
-  Result<void> take(Kind kind, const std::string& payload, std::uint64_t offset, std::string& settings) {
-    if (kind == Kind::Settings) settings = payload;
+  Result<void> take(Kind kind, const std::string& payload, std::uint64_t offset) {
     if (kind == Kind::Sequence && payload.size() >= places.counts) {
       const auto sequence = part<std::int64_t>(payload, RecordPlaces::kSequence);
       at[sequence] = offset, size[sequence] = payload.size();
@@ -170,83 +117,25 @@ struct ProgressLog::State {
       fixed->push_back({region["path"], region["start"], region["count"], region["numbers"], region["texts"]});
     return {};
   }
-
-  // Everything that is whole; what follows is cut off.
-  Result<std::string> scan() {
-    struct stat status{};
-    if (fstat(descriptor, &status) != 0) return failed("the progress of the run cannot be read", errno);
-    const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
-    std::string settings, magic(kMagic.size(), '\0');
-    if (size_bytes < kMagic.size()) return settings;
-    HEADROOM_TRY_VOID(read_at(0, std::as_writable_bytes(std::span(magic))));
-    if (magic != kMagic) return settings;
-    end = kMagic.size();
-    std::array<char, kHeadBytes> head{};
-    std::string payload;
-    while (size_bytes - end >= kHeadBytes) {
-      HEADROOM_TRY_VOID(read_at(end, std::as_writable_bytes(std::span(head))));
-      const std::string_view words(head.data(), head.size());
-      const auto length = part<std::uint64_t>(words, 8);
-      if (length > size_bytes - end - kHeadBytes) break;
-      payload.resize(static_cast<std::size_t>(length));
-      HEADROOM_TRY_VOID(read_at(end + kHeadBytes, std::as_writable_bytes(std::span(payload))));
-      if (checksum(payload) != part<std::uint32_t>(words, 4)) break;
-      HEADROOM_TRY_VOID(take(part<Kind>(words, 0), payload, end + kHeadBytes, settings));
-      end += kHeadBytes + length;
-    }
-    if (ftruncate(descriptor, static_cast<off_t>(end)) != 0)
-      return failed("the progress of the run cannot be cut", errno);
-    return settings;
-  }
-
-  Result<void> begin(const std::string& settings) {
-    at.clear(), size.clear(), violations.clear();
-    fixed.reset();
-    seconds = 0.0;
-    if (ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) < 0)
-      return failed("the progress of the run cannot be begun", errno);
-    HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(kMagic)), path));
-    end = kMagic.size();
-    HEADROOM_TRY_VOID(write(Kind::Settings, settings));
-    return sync();
-  }
 };
 
 ProgressLog::ProgressLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProgressLog::~ProgressLog() = default;
 
-std::filesystem::path ProgressLog::path_of(const std::filesystem::path& target) {
-  return target.parent_path() / ("." + target.filename().string() + ".headroom-progress");
-}
+std::filesystem::path ProgressLog::path_of(const std::filesystem::path& target) { return RecordLog::path_of(target); }
 
 Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::path& target, const std::string& settings,
                                                        bool anew, const CorpusLayout& layout) {
-  auto state = std::make_unique<State>(path_of(target), layout);
-  // Without locks nothing tells of another process.
-  HEADROOM_TRY(const LockedFile file, open_locked(state->path));
-  state->descriptor = file.descriptor;
-  HEADROOM_TRY(const std::string before, state->scan());
-  if (before.empty() || anew) {
-    HEADROOM_TRY_VOID(state->begin(settings));
-  } else if (before != settings) {
-    Error error(ErrorCode::InvalidArgument, "a run with other settings was begun under this name");
-    return error.in_file(target.string())
-        .wanted(settings, before)
-        .advise("--force begins anew; another name leaves what was begun as it is");
-  }
+  auto state = std::make_unique<State>(layout);
+  HEADROOM_TRY(state->log, RecordLog::open(target, settings, anew,
+                                           [&](std::uint32_t kind, const std::string& bytes, std::uint64_t offset) {
+                                             return state->take(Kind(kind), bytes, offset);
+                                           }));
   return std::unique_ptr<ProgressLog>(new ProgressLog(std::move(state)));
 }
 
 void ProgressLog::remove_left_over(const std::filesystem::path& target, const std::string& settings) {
-  const std::filesystem::path path = path_of(target);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return;
-  const auto file = open_locked(path);
-  if (!file) return;
-  const CorpusLayout none;
-  State state(path, none);
-  state.descriptor = file->descriptor;
-  if (const auto before = state.scan(); before && *before == settings) unlink(path.c_str());
+  RecordLog::remove_left_over(target, settings);
 }
 
 bool ProgressLog::has(std::int64_t sequence) const { return state_->at.contains(sequence); }
@@ -270,21 +159,21 @@ Result<void> ProgressLog::add(const SequenceRecord& record, double seconds) {
     append_number(payload, count);
     before = bin;
   }
-  const std::uint64_t offset = state_->end + kHeadBytes;
-  HEADROOM_TRY_VOID(state_->write(Kind::Sequence, payload));
+  HEADROOM_TRY(const std::uint64_t offset, state_->write(Kind::Sequence, payload));
   state_->at[record.sequence] = offset, state_->size[record.sequence] = payload.size();
   state_->seconds += seconds;
   return {};
 }
 
-Result<void> ProgressLog::sync() { return state_->sync(); }
+Result<void> ProgressLog::sync() { return state_->log->sync(); }
 
 Result<void> ProgressLog::add_violations(const std::vector<std::string>& sentences) {
   const std::vector<std::string> taken = state_->take_violations(sentences);
   if (taken.empty()) return {};
   std::string bytes;
   nlohmann::json::to_cbor(nlohmann::json(taken), bytes);
-  return state_->write(Kind::Violations, bytes);
+  HEADROOM_TRY([[maybe_unused]] const std::uint64_t offset, state_->write(Kind::Violations, bytes));
+  return {};
 }
 
 const std::vector<std::string>& ProgressLog::violations() const { return state_->violations; }
@@ -293,7 +182,7 @@ Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
   const CorpusLayout& layout = state_->layout;
   const RecordPlaces& places = state_->places;
   std::string payload(static_cast<std::size_t>(state_->size.at(sequence)), '\0');
-  HEADROOM_TRY_VOID(state_->read_at(state_->at.at(sequence), std::as_writable_bytes(std::span(payload))));
+  HEADROOM_TRY_VOID(state_->log->read(state_->at.at(sequence), std::as_writable_bytes(std::span(payload))));
   SequenceRecord record;
   record.sequence = sequence;
   record.loss = part<double>(payload, RecordPlaces::kLoss);
@@ -314,20 +203,20 @@ Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
     bin += numbers[0];
     if (bin >= layout.count_bins())
       return Error(ErrorCode::Corrupt, "the progress of the run counts in a bin that there is not")
-          .in_file(state_->path.string());
+          .in_file(state_->log->path().string());
     record.counts.emplace_back(bin, numbers[1]);
   }
   return record;
 }
 
 Result<void> ProgressLog::read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const {
-  return state_->read_at(state_->at.at(sequence) + RecordPlaces::kFloats + first * sizeof(float),
-                         std::as_writable_bytes(out));
+  return state_->log->read(state_->at.at(sequence) + RecordPlaces::kFloats + first * sizeof(float),
+                           std::as_writable_bytes(out));
 }
 
 Result<void> ProgressLog::read_integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const {
-  return state_->read_at(state_->at.at(sequence) + state_->places.integers + first * sizeof(std::int32_t),
-                         std::as_writable_bytes(out));
+  return state_->log->read(state_->at.at(sequence) + state_->places.integers + first * sizeof(std::int32_t),
+                           std::as_writable_bytes(out));
 }
 
 Result<void> ProgressLog::set_fixed(const std::vector<FixedRegion>& regions) {
@@ -335,13 +224,13 @@ Result<void> ProgressLog::set_fixed(const std::vector<FixedRegion>& regions) {
   for (const FixedRegion& region : regions) list.push_back(region_json(region));
   std::string bytes;
   nlohmann::json::to_cbor(list, bytes);
-  HEADROOM_TRY_VOID(state_->write(Kind::Fixed, bytes));
+  HEADROOM_TRY([[maybe_unused]] const std::uint64_t offset, state_->write(Kind::Fixed, bytes));
   state_->fixed = regions;
   return {};
 }
 
 const std::optional<std::vector<FixedRegion>>& ProgressLog::fixed() const { return state_->fixed; }
 
-void ProgressLog::remove() { unlink(state_->path.c_str()); }
+void ProgressLog::remove() { state_->log->remove(); }
 
 }  // namespace headroom

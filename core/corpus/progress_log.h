@@ -1,6 +1,5 @@
-// What a corpus run has done, kept beside its target while it runs: a hidden file to which finished sequences are added
-// and synced, batch after batch, so that a process that is killed loses the batch under way. A record that is cut off
-// or damaged is dropped with what follows it. One process at a time, by a lock; one thread.
+// What a corpus run has done, kept beside its target while it runs: finished sequences in a RecordLog, synced batch
+// after batch, so that a process that is killed loses the batch under way. One thread.
 #pragma once
 
 #include <cstddef>

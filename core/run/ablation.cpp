@@ -13,11 +13,10 @@
 #include <utility>
 
 #include "core/base/format.h"
-#include "core/base/numbers.h"
 #include "core/model/what_if.h"
 #include "core/run/analysis_memory.h"
-#include "core/run/measured_layer.h"
 #include "core/run/run_plan.h"
+#include "core/run/summary_layer.h"
 #include "core/run/two_sequences.h"
 
 namespace headroom {
@@ -78,6 +77,7 @@ Result<ModelVariant> make_variant(const AblationRequest& request, const HeadSet&
   std::set<std::int64_t> layers;
   for (const HeadRef& head : heads) layers.insert(head.layer);
   ModelVariant variant;
+  variant.means = request.means;
   for (const std::int64_t layer : layers)
     variant.layers.emplace_back(layer, std::move(plan.model.blocks[static_cast<std::size_t>(layer)].attention));
   return variant;
@@ -136,26 +136,23 @@ class AblationRecorder final : public VariantObserver {
  public:
   // `todo`: by variant, its place among the results.
   AblationRecorder(const RunPlan& plan, AblationOutcome& outcome, const std::vector<std::size_t>& todo,
-                   const AblatedReport& report, const ProgressReport& progress, const kernels::StopRequested& stop)
-      : plan_(plan), outcome_(outcome), todo_(todo), report_(report), progress_(progress), stop_(stop) {}
+                   bool not_finite_too, const AblatedReport& report, const ProgressReport& progress,
+                   const kernels::StopRequested& stop)
+      : plan_(plan),
+        outcome_(outcome),
+        todo_(todo),
+        not_finite_too_(not_finite_too),
+        report_(report),
+        progress_(progress),
+        stop_(stop) {}
 
   Result<void> on_layer(LayerRecord record) override {
-    const auto found = std::ranges::lower_bound(outcome_.summary.layers, record.layer);
-    const auto layer = static_cast<std::size_t>(found - outcome_.summary.layers.begin());
-    const MeasuredLayer measured(record, plan_.shape, plan_.forward.request, check_);
-    return measured.for_each_quantity([&](const Quantity& quantity, const std::vector<double>& values) -> Result<void> {
-      if (!quantity.group.empty() || record.heads.empty()) return {};
-      std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
-      const std::size_t layer_size = values.size() / record.heads.size() * outcome_.summary.heads.size();
-      table.resize(outcome_.summary.layers.size() * layer_size, kNaN);
-      std::ranges::copy(values, table.begin() + static_cast<std::ptrdiff_t>(layer * layer_size));
-      return {};
-    });
+    return add_summary_layer(outcome_.summary, record, plan_.shape, plan_.forward.request, check_);
   }
 
   Result<void> on_base(std::vector<double> token_loss) override {
     const double sum = std::accumulate(token_loss.begin(), token_loss.end(), 0.0);
-    if (!std::isfinite(sum))
+    if (!std::isfinite(sum) && !not_finite_too_)
       return refused("the loss of the model is not finite: no change of it", "a number", format("%g", sum));
     // What was taken over must be of this run. Changes are taken from the same losses throughout.
     if (!outcome_.token_loss.empty()) {
@@ -189,6 +186,7 @@ class AblationRecorder final : public VariantObserver {
   const RunPlan& plan_;
   AblationOutcome& outcome_;
   const std::vector<std::size_t>& todo_;
+  const bool not_finite_too_;
   const AblatedReport& report_;
   const ProgressReport& progress_;
   const kernels::StopRequested& stop_;
@@ -215,6 +213,36 @@ std::vector<std::size_t> take_over(const AblationOutcome* before, AblationOutcom
   }
   outcome.done = outcome.results.size() - todo.size();
   return todo;
+}
+
+// What a sweep settles before anything runs.
+struct PlannedSweep {
+  AblationRequest request;  // with the layers of its table
+  RunPlan plan;
+  AblationOutcome outcome;  // without numbers
+};
+
+Result<PlannedSweep> plan_sweep(const AblationRequest& given) {
+  PlannedSweep planned;
+  AblationRequest& request = planned.request;
+  request = given;
+  request.run.summary_only = true;
+  HEADROOM_TRY_VOID(check_predicts(request.run));
+  // The table is of the layers that it needs.
+  if (!request.heads.empty() && request.run.layers.empty()) {
+    std::set<std::int64_t> layers;
+    for (const HeadRef& head : request.heads) layers.insert(head.layer);
+    HEADROOM_TRY_VOID(check_heads(request.run.model->spec, request.heads));
+    request.run.layers.assign(layers.begin(), layers.end());
+  }
+  HEADROOM_TRY(planned.plan, plan_run(request.run));
+  AblationOutcome& outcome = planned.outcome;
+  HEADROOM_TRY(outcome.results, make_sets(request, planned.plan, outcome.singles));
+  outcome.length = planned.plan.shape.length;
+  outcome.summary.layers = planned.plan.request.layers;
+  outcome.summary.heads = planned.plan.request.heads;
+  outcome.notes = planned.plan.notes;
+  return planned;
 }
 
 // Of one stream between blocks, of one sequence.
@@ -270,26 +298,18 @@ RunMemory estimate_ablation_memory(const AblationRequest& request, std::int64_t 
   return memory;
 }
 
+Result<AblationOutcome> planned_ablation(const AblationRequest& request) {
+  HEADROOM_TRY(const PlannedSweep planned, plan_sweep(request));
+  return planned.outcome;
+}
+
 Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& given, const AblatedReport& report,
                                const ProgressReport& progress, const kernels::StopRequested& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  AblationRequest request = given;
-  request.run.summary_only = true;
-  HEADROOM_TRY_VOID(check_predicts(request.run));
-  // The table is of the layers that it needs.
-  if (!request.heads.empty() && request.run.layers.empty()) {
-    std::set<std::int64_t> layers;
-    for (const HeadRef& head : request.heads) layers.insert(head.layer);
-    HEADROOM_TRY_VOID(check_heads(request.run.model->spec, request.heads));
-    request.run.layers.assign(layers.begin(), layers.end());
-  }
-  HEADROOM_TRY(RunPlan plan, plan_run(request.run));
-  AblationOutcome outcome;
-  HEADROOM_TRY(outcome.results, make_sets(request, plan, outcome.singles));
-  outcome.length = plan.shape.length;
-  outcome.summary.layers = plan.request.layers;
-  outcome.summary.heads = plan.request.heads;
-  outcome.notes = plan.notes;
+  HEADROOM_TRY(PlannedSweep planned, plan_sweep(given));
+  const AblationRequest& request = planned.request;
+  const RunPlan& plan = planned.plan;
+  AblationOutcome outcome = std::move(planned.outcome);
   HEADROOM_TRY(outcome.attention, backend.choose_attention(plan.forward));
 
   const std::vector<std::size_t> todo = take_over(request.before.get(), outcome);
@@ -304,7 +324,7 @@ Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& g
   sweep.rows = sweep_rows(request.run);
   const double working = static_cast<double>(estimate_ablation_memory(request, 1).working_bytes);
   sweep.keep_bytes = static_cast<std::size_t>(std::max(0.0, (request.memory_bytes - working) / 2.0));
-  AblationRecorder recorder(plan, outcome, todo, report, progress, stop);
+  AblationRecorder recorder(plan, outcome, todo, request.not_finite_too, report, progress, stop);
   const auto run = backend.run_variants(request.run.model->source, plan.model, plan.forward, sweep, recorder);
   if (!run) {
     if (run.error().code != ErrorCode::Cancelled || outcome.done == 0) return run.error();

@@ -39,6 +39,9 @@ struct AblationRequest {
   double memory_bytes = 0.0;   // that all of it may take
   // A sweep of the same run by the same mode that was stopped: what it has done is taken over, not computed again.
   std::shared_ptr<const AblationOutcome> before{};
+  // What heads put out by the mode `mean`; null: their mean over the text.
+  std::shared_ptr<const HeadMeans> means{};
+  bool not_finite_too = false;  // a loss of the model that is not finite gives changes that are NaN, and no error
 };
 
 struct AblatedSet {
@@ -74,6 +77,10 @@ using AblatedReport = std::function<void(const AblationOutcome& outcome, std::si
 [[nodiscard]] Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& request,
                                              const AblatedReport& report, const ProgressReport& progress,
                                              const kernels::StopRequested& stop);
+
+// What ablate() would begin with: its results without numbers, the layers and heads of its table. Errors as of
+// ablate().
+[[nodiscard]] Result<AblationOutcome> planned_ablation(const AblationRequest& request);
 
 // Beside what the run of the model takes: variants that go through a block together, and the streams that are kept,
 // which may be fewer (VariantSweep::keep_bytes).

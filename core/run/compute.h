@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +56,8 @@ struct ForwardOptions {
   bool rounding = false;          // records hold HeadRecord::rounding; not where dtype is bfloat16
   bool premise = false;           // and HeadRecord::premise, of rows with at least min_row visible keys
   std::int64_t min_row = 1;
-  bool keep_inputs = false;  // the stream before each layer but the first that runs goes to on_input
+  bool keep_inputs = false;   // the stream before each layer but the first that runs goes to on_input
+  bool context_sums = false;  // sums over the sequence of what heads bring into W_O go to on_context_sums
   // A run that begins later, with the stream before that layer, which outlives the run; not in float64.
   std::int64_t first_layer = 0;
   const StreamState* start = nullptr;
@@ -99,6 +102,8 @@ class ForwardObserver {
   // The stream before a layer.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual Result<void> on_input(StreamState /*state*/) { return {}; }
+  // Σ over the sequence of the input of W_O of a layer, [heads, channels].
+  virtual Result<void> on_context_sums(std::int64_t /*layer*/, std::span<const double> /*sums*/) { return {}; }
   virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};
   }
@@ -117,10 +122,15 @@ class ForwardObserver {
   [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
+// What heads bring into W_O, a mean over some tokens: by layer [heads, channels].
+using HeadMeans = std::map<std::int64_t, std::vector<double>>;
+
 // One of several runs of a model on the same tokens, in which the attention of some layers is another one with the same
 // weights (core/model/what_if.h). Layers before the first of them are shared.
 struct ModelVariant {
   std::vector<std::pair<std::int64_t, AttentionSpec>> layers;  // ascending; at least one
+  // What averaged heads (HeadProgram::averaged) put out for every token; null: their mean over the sequence.
+  std::shared_ptr<const HeadMeans> means{};
 };
 
 // A variant is made when its turn comes, since all of a large model do not fit into memory.
@@ -138,6 +148,15 @@ class VariantObserver : public ForwardObserver {
   // The same with this variant.
   virtual Result<void> on_variant(std::size_t variant, std::vector<double> token_loss) = 0;
 };
+
+// What a sequence's loss does with what heads put out: for each head of each layer g = Σ_i ⟨∂loss/∂z_i, z_i⟩, z_i what
+// it brings into W_O at position i. −g is the loss change without the head, to first order (Michel et al. 2019, arXiv
+// 1905.10650, eq. 2).
+struct HeadGradients {
+  double loss = 0.0;                          // mean over tokens 1 … n − 1, nats
+  std::vector<std::vector<double>> by_layer;  // by head
+};
+using GradientReport = std::function<Result<void>(std::size_t sequence, HeadGradients gradients)>;
 
 // The attention backend of a run.
 struct AttentionChoice {
@@ -190,6 +209,11 @@ class ComputeBackend {
   virtual Result<ForwardSummary> run_variants(const ModelSource& source, const ModelSpec& model,
                                               const ForwardOptions& options, const VariantSweep& sweep,
                                               VariantObserver& observer) = 0;
+  // Gradients of the loss of each sequence, all weights in memory, in float32 or float64. Unsupported, also without
+  // sequences, for models with blocks that have no gradients here; Cancelled by `stop`, between sequences.
+  virtual Result<void> run_gradients(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
+                                     std::span<const std::vector<std::int32_t>> sequences, const GradientReport& report,
+                                     const kernels::StopRequested& stop);
   // Times attention and its statistics beside LibTorch's own. InvalidArgument for shapes and targets that are not
   // there.
   virtual Result<BenchmarkReport> benchmark(

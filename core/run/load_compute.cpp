@@ -48,6 +48,13 @@ Result<std::vector<ForwardSummary>> ComputeBackend::run_batch(const ModelSource&
   return summaries;
 }
 
+Result<void> ComputeBackend::run_gradients(const ModelSource& /*source*/, const ModelSpec& /*model*/,
+                                           const ForwardOptions& /*options*/,
+                                           std::span<const std::vector<std::int32_t>> /*sequences*/,
+                                           const GradientReport& /*report*/, const kernels::StopRequested& /*stop*/) {
+  return Error(ErrorCode::Unsupported, "this library computes no gradients");
+}
+
 const char* dtype_name(ComputeDtype dtype) {
   switch (dtype) {
     case ComputeDtype::Float32: return "float32";

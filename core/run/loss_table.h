@@ -1,5 +1,6 @@
-// What each head is worth on one text, as it is shown while a sweep of ablations goes on: loss changes of single heads
-// with their standard errors, without the losses of single tokens. Plain values; safe from any thread.
+// What each head is worth on one text, as it is shown while a sweep of ablations goes on, or on the sequences of a
+// plan: loss changes of single heads with their standard errors, without the losses of single tokens. Plain values;
+// safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@ struct LossTable {
   double loss = kNaN;                       // of the model as it is, mean over `predictions` tokens
   std::size_t predictions = 0;
   std::size_t blocks = 0;           // of tokens, that an error is by; 0: too few tokens, and errors are NaN
+  std::size_t sequences = 0;        // of a plan, over which these are means: then blocks are its documents; 0: one text
   std::size_t asked = 0, done = 0;  // single heads
   // Of a file: standard errors of sets of several heads that are done, which the table does not hold otherwise.
   std::vector<double> set_errors;

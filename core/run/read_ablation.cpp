@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,11 +18,15 @@
 namespace headroom {
 namespace {
 
-constexpr const char* kAblationAttributes[] = {"schema_version",    "title",         "source",   "history",
-                                               "created_utc",       "command_line",  "model_id", "model_type",
-                                               "container",         "dtype_compute", "device",   "backend",
-                                               "device_statistics", "mode",          "change",   "next_token_loss",
-                                               "results_asked",     "results_done",  "blocks",   "seconds"};
+constexpr const char* kAblationAttributes[] = {"schema_version",    "title",         "source",    "history",
+                                               "created_utc",       "command_line",  "model_id",  "model_type",
+                                               "container",         "dtype_compute", "device",    "backend",
+                                               "device_statistics", "mode",          "change",    "next_token_loss",
+                                               "results_asked",     "results_done",  "blocks",    "seconds",
+                                               "sequences",         "length",        "ids_sha256"};
+
+// Places along the axis `statistic`.
+constexpr std::size_t kMeanOf = 0, kErrorOf = 2;
 
 class AblationReader {
  public:
@@ -65,9 +70,22 @@ class AblationReader {
     return indices;
   }
 
+  // Of a plan statistics over its sequences stand in the place of numbers of one text.
+  [[nodiscard]] bool of_plan() const { return file_.find("sequences/document") != nullptr; }
+
+  // The first sequence of a plan.
+  Result<std::vector<double>> first_ids() {
+    if (!of_plan()) return file_.read("tokens/token_id");
+    const DatasetInfo* ids = file_.find("sequences/token_id");
+    if (ids == nullptr || ids->shape.size() != 2 || ids->shape[0] < 1)
+      return damaged("sequences/token_id", "a plan has the ids of its sequences");
+    const std::int64_t start[] = {0, 0}, count[] = {1, ids->shape[1]};
+    return file_.read_part("sequences/token_id", start, count);
+  }
+
   Result<void> read_tokens() {
     auto prompt = std::make_shared<Prompt>();
-    HEADROOM_TRY(const std::vector<double> ids, file_.read("tokens/token_id"));
+    HEADROOM_TRY(const std::vector<double> ids, first_ids());
     for (const double id : ids) prompt->ids.push_back(static_cast<std::int32_t>(id));
     if (prompt->ids.empty()) return damaged("tokens/token_id", "a run has at least one token");
     if (file_.find("tokens/token_text")) {
@@ -89,29 +107,31 @@ class AblationReader {
     return values;
   }
 
+  // Statistic `which` of a number of a plan, as statistic_names() of core/corpus/statistics.h has them.
+  Result<std::vector<double>> of_statistic(const char* name, std::size_t which, std::size_t columns) {
+    HEADROOM_TRY(const std::vector<double> values, file_.read(name));
+    if (values.size() < (which + 1) * columns || columns == 0 || values.size() % columns != 0)
+      return damaged(name, "a dataset does not fit its axes");
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(which * columns);
+    return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(columns));
+  }
+
   Result<void> read_changes() {
     LossTable& table = opened_.table;
     table.mode = {text("mode"), text("change")};
     table.of_file = true;
     table.layers = run_->layers;
     table.heads = run_->heads;
-    HEADROOM_TRY(table.delta, by_head("delta_loss"));
-    HEADROOM_TRY(table.error, by_head("delta_loss_se"));
     table.loss = number("next_token_loss");
     if (std::isfinite(table.loss)) run_->next_token_loss = table.loss;
-    HEADROOM_TRY(const std::vector<double> losses, file_.read("token_loss"));
-    table.predictions =
-        static_cast<std::size_t>(std::ranges::count_if(losses, [](double loss) { return std::isfinite(loss); }));
-    const double blocks = number("blocks");
-    table.blocks = blocks >= 2.0 && blocks <= 1e6 ? static_cast<std::size_t>(blocks) : 0;
+    if (of_plan()) {
+      HEADROOM_TRY_VOID(read_of_plan(table));
+    } else {
+      HEADROOM_TRY_VOID(read_of_text(table));
+    }
     table.done =
         static_cast<std::size_t>(std::ranges::count_if(table.delta, [](double delta) { return std::isfinite(delta); }));
-    if (file_.find("set_delta_loss")) {
-      HEADROOM_TRY(const std::vector<double> sets, file_.read("set_delta_loss"));
-      opened_.sets = sets.size();
-      HEADROOM_TRY(table.set_errors, file_.read("set_delta_loss_se"));
-      std::erase_if(table.set_errors, [](double error) { return !std::isfinite(error); });
-    }
+    std::erase_if(table.set_errors, [](double error) { return !std::isfinite(error); });
     const double asked = number("results_asked");
     table.asked = std::max(table.done, asked >= 0.0 && asked <= 1e9 && static_cast<std::size_t>(asked) > opened_.sets
                                            ? static_cast<std::size_t>(asked) - opened_.sets
@@ -119,9 +139,57 @@ class AblationReader {
     return {};
   }
 
+  Result<void> read_of_text(LossTable& table) {
+    HEADROOM_TRY(table.delta, by_head("delta_loss"));
+    HEADROOM_TRY(table.error, by_head("delta_loss_se"));
+    HEADROOM_TRY(const std::vector<double> losses, file_.read("token_loss"));
+    table.predictions =
+        static_cast<std::size_t>(std::ranges::count_if(losses, [](double loss) { return std::isfinite(loss); }));
+    const double blocks = number("blocks");
+    table.blocks = blocks >= 2.0 && blocks <= 1e6 ? static_cast<std::size_t>(blocks) : 0;
+    if (!file_.find("set_delta_loss")) return {};
+    HEADROOM_TRY(const std::vector<double> sets, file_.read("set_delta_loss"));
+    opened_.sets = sets.size();
+    HEADROOM_TRY(table.set_errors, file_.read("set_delta_loss_se"));
+    return {};
+  }
+
+  // Documents are what errors are over, those that have a finite loss; with one there is no error.
+  Result<void> read_of_plan(LossTable& table) {
+    const std::size_t heads = table.layers.size() * table.heads.size();
+    HEADROOM_TRY(table.delta, of_statistic("delta_loss", kMeanOf, heads));
+    HEADROOM_TRY(table.error, of_statistic("delta_loss", kErrorOf, heads));
+    HEADROOM_TRY(const std::vector<double> documents, file_.read("sequences/document"));
+    HEADROOM_TRY(const std::vector<double> losses, file_.read("sequences/next_token_loss"));
+    if (documents.size() != losses.size() || losses.empty())
+      return damaged("sequences/next_token_loss", "a dataset does not fit its axes");
+    std::set<double> counted;
+    for (std::size_t s = 0; s < losses.size(); ++s) {
+      if (!std::isfinite(losses[s])) continue;
+      counted.insert(documents[s]);
+      ++table.sequences;
+    }
+    table.predictions = table.sequences * static_cast<std::size_t>(run_->length - 1);
+    table.blocks = counted.size() >= 2 ? counted.size() : 0;
+    for (const char* name : {"set_delta_loss", "cumulative_delta_loss"}) {
+      const DatasetInfo* sets = file_.find(name);
+      if (sets == nullptr || sets->shape.size() != 2 || sets->shape[1] < 1) continue;
+      HEADROOM_TRY(const std::vector<double> errors,
+                   of_statistic(name, kErrorOf, static_cast<std::size_t>(sets->shape[1])));
+      opened_.sets += errors.size();
+      table.set_errors.insert(table.set_errors.end(), errors.begin(), errors.end());
+    }
+    return {};
+  }
+
   Result<void> read_layers() {
     RunSnapshot& run = *run_;
-    HEADROOM_TRY(const std::vector<double> sinks, by_head("sink_score", 2));
+    std::vector<double> sinks;
+    if (of_plan()) {
+      HEADROOM_TRY(sinks, of_statistic("sink_score", kMeanOf, 2 * run.layers.size() * run.heads.size()));
+    } else {
+      HEADROOM_TRY(sinks, by_head("sink_score", 2));
+    }
     for (std::size_t l = 0; l < run.layers.size(); ++l) {
       auto layer = std::make_shared<LayerSnapshot>();
       layer->layer = run.layers[l];

@@ -1,4 +1,5 @@
-// A file of a sweep of ablations (core/io/RUN_FILE.md#ablation-files) as the window shows it. One thread: HDF5.
+// A file of a sweep of ablations (core/io/RUN_FILE.md#ablation-files), of one text or of the sequences of a plan, as
+// the window shows it. One thread: HDF5.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 namespace headroom {
 
 struct OpenedAblation {
-  // Its layers hold the sink score alone, without rows, maps or weights.
+  // Its layers hold the sink score alone, without rows, maps or weights. Of a plan its prompt is the first sequence,
+  // and numbers are means over all.
   std::shared_ptr<const RunSnapshot> run;
   LossTable table;
   std::size_t sets = 0;  // of several heads, which the table does not hold

@@ -273,7 +273,8 @@ std::unique_ptr<FigurePanel> change_scatter(const AllChanges& all, const FigureC
   panel->right = rich(heads_word(std::ssize(panel->drawn)));
   std::string& text = panel->sentence;
   text = panel->two_ways
-             ? "The change where " + ablation_sentence(all->other_change) + ", against the change of a; line: equal"
+             ? "The change where " + ablation_sentence(all->other_change, all->sequences > 0) +
+                   ", against the change of a; line: equal"
              : std::string("The change against the sink score *α*_{0}, the mean weight that rows give key 0") +
                    (all->two_maps ? " (of two maps the first’s)" : "");
   text += ". Black and grey as in a.";

@@ -23,7 +23,18 @@ struct StoredChanges {
   OpenedAblation opened;
 
   [[nodiscard]] const std::string& change() const { return opened.table.mode.change; }
-  [[nodiscard]] const std::vector<std::int32_t>& text() const { return opened.run->prompt->ids; }
+  [[nodiscard]] bool of_plan() const { return opened.table.sequences > 0; }
+  // Of one text, or of the same sequences.
+  [[nodiscard]] bool same_text(const StoredChanges& other) const {
+    if (of_plan() || other.of_plan()) return ids_hash() == other.ids_hash();
+    return opened.run->prompt->ids == other.opened.run->prompt->ids;
+  }
+
+ private:
+  [[nodiscard]] std::string ids_hash() const {
+    const auto found = opened.run->attributes.find("ids_sha256");
+    return found == opened.run->attributes.end() ? std::string() : found->second;
+  }
 };
 
 Error no_importance_of(const std::string& message) { return {ErrorCode::Unsupported, "importance: " + message}; }
@@ -68,11 +79,14 @@ Result<void> check_texts(const ByWay& ways) {
         return no_importance_of("what-ifs of " + name + " are not those of " + first.file->name());
       if (one.opened.run->layers != first.opened.run->layers || one.opened.run->heads != first.opened.run->heads)
         return no_importance_of(name + " has other layers or heads than " + first.file->name());
+      if (i > 0 && (one.of_plan() || way.front().of_plan()))
+        return no_importance_of(name + " and " + way.front().file->name() +
+                                " are of plans or texts: intervals are over the documents of one plan");
       for (std::size_t k = 0; k < i; ++k)
-        if (way[k].text() == one.text())
+        if (way[k].same_text(one))
           return no_importance_of(way[k].file->name() + " and " + name + " are of one text: intervals are over texts");
       const auto& others = ways.front();
-      if (std::ranges::none_of(others, [&](const StoredChanges& other) { return other.text() == one.text(); }))
+      if (std::ranges::none_of(others, [&](const StoredChanges& other) { return other.same_text(one); }))
         return no_importance_of("the text of " + name + " (" + one.change() + ") is in no file of " + first.change());
     }
   if (ways.size() > 1 && ways[0].size() != ways[1].size())
@@ -113,9 +127,10 @@ double stored_sink(const StoredChanges& text, HeadRef head) {
 
 std::int64_t HeadChanges::apart() const { return std::ranges::count_if(heads, &HeadChange::apart); }
 
-std::string ablation_sentence(const std::string& change) {
+std::string ablation_sentence(const std::string& change, bool of_plan) {
   if (change == "head=off") return "the head puts out 0";
-  if (change == "head=mean") return "the head puts out, for every token, its mean over the text";
+  if (change == "head=mean")
+    return std::string("the head puts out, for every token, its mean over ") + (of_plan ? "all sequences" : "the text");
   if (change == "second-map=off") return "the head has no second map";
   if (change.starts_with(kHideKeys))
     return "key " + change.substr(kHideKeys.size()) + " is hidden from the head, whose rows are normalised again";
@@ -133,6 +148,7 @@ Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureCh
   all.change = texts.front().change(), all.way = way_title(all.change);
   if (ways.size() > 1) all.other_change = ways[1].front().change(), all.other_way = way_title(all.other_change);
   all.texts = std::ssize(texts), all.blocks = static_cast<std::int64_t>(first.blocks);
+  all.sequences = static_cast<std::int64_t>(first.sequences);
   all.loss = mean_over(texts, [](const StoredChanges& text) { return text.opened.table.loss; });
   for (const StoredChanges& text : texts) all.predictions += static_cast<std::int64_t>(text.opened.table.predictions);
   all.done = static_cast<std::int64_t>(first.done), all.asked = static_cast<std::int64_t>(first.asked);

@@ -1,5 +1,6 @@
-// What files of `headroom ablate` say of heads: changes of the loss and their intervals, over stretches of one text or
-// over several texts, and the same heads taken away in a second way. HDF5 is used: one thread at a time.
+// What files of `headroom ablate` say of heads: changes of the loss and their intervals, over stretches of one text,
+// over several texts or over the documents of a plan, and the same heads taken away in a second way. HDF5 is used: one
+// thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,7 @@ struct HeadChanges {
   std::string change, other_change;         // "head=off"
   std::int64_t texts = 0, predictions = 0;  // predictions: of all texts of the first way
   std::int64_t blocks = 0;                  // of one text, which its intervals are over; 0: too few tokens
+  std::int64_t sequences = 0;               // of a plan, in place of a text: then blocks are its documents
   std::int64_t tested = 0;                  // changes that the intervals hold for together (Bonferroni)
   std::int64_t sets = 0;                    // of them changes of several heads at once, which are not drawn
   double detectable = kNaN;          // the change that is seen in 80 of 100 cases, at the median standard error; nats
@@ -48,7 +50,7 @@ struct HeadChanges {
 // is drawn has a value.
 [[nodiscard]] Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureChoice& choice);
 
-// "the head’s output is 0", of a what-if.
-[[nodiscard]] std::string ablation_sentence(const std::string& change);
+// "the head’s output is 0", of a what-if; `of_plan`: means are over all its sequences.
+[[nodiscard]] std::string ablation_sentence(const std::string& change, bool of_plan = false);
 
 }  // namespace headroom

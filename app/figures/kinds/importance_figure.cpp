@@ -166,18 +166,24 @@ class ChangeAtlasPanel final : public FigurePanel {
 
 std::string over_what(const HeadChanges& all) {
   if (all.texts > 1) return grouped_text(all.texts) + " texts";
+  if (all.sequences > 0 && all.blocks > 1) return grouped_text(all.blocks) + " documents";
   return all.blocks > 1 ? grouped_text(all.blocks) + " blocks" : "no intervals";
 }
 
 // What the intervals are, and what they say.
 std::string interval_sentence(const HeadChanges& all) {
-  if (all.observations() < 2) return " No intervals: the text has too few tokens.";
+  if (all.observations() < 2)
+    return all.sequences > 0 ? " No intervals: all sequences are of one document."
+                             : " No intervals: the text has too few tokens.";
   std::string text = " Lines: 95 % intervals by Student’s *t* over ";
-  text += all.texts > 1
-              ? grouped_text(all.texts) + " texts (what other texts of this kind would give)"
-              : grouped_text(all.blocks) +
-                    " blocks of consecutive tokens of this text (what other stretches of such a text would give, not "
-                    "other texts)";
+  if (all.texts > 1)
+    text += grouped_text(all.texts) + " texts (what other texts of this kind would give)";
+  else if (all.sequences > 0)
+    text += grouped_text(all.blocks) + " documents (what other documents of this kind would give)";
+  else
+    text += grouped_text(all.blocks) +
+            " blocks of consecutive tokens of this text (what other stretches of such a text would give, not other "
+            "texts)";
   text += ", at a level divided by the " + grouped_text(all.tested) + " changes that were measured (Bonferroni)";
   if (all.sets > 0) text += ", of which " + grouped_text(all.sets) + " of several heads at once are not drawn";
   return text + ". Black: the interval leaves out 0; grey: it holds 0.";
@@ -210,9 +216,10 @@ std::unique_ptr<ChangeListPanel> change_list(const AllChanges& all, const Figure
   panel->title = rich(all->way + (largest > 1 ? ", " + std::to_string(largest) + " largest" : std::string()));
   panel->brief = rich(all->way);
   panel->right = rich(over_what(*all));
-  panel->sentence = "Change of the next-token loss where " + ablation_sentence(all->change) + ": mean over " +
-                    grouped_text(all->predictions) + " predictions" +
+  panel->sentence = "Change of the next-token loss where " + ablation_sentence(all->change, all->sequences > 0) +
+                    ": mean over " + grouped_text(all->predictions) + " predictions" +
                     (all->texts > 1 ? " of " + grouped_text(all->texts) + " texts, each of which counts alike" : "") +
+                    (all->sequences > 0 ? " of " + grouped_text(all->sequences) + " sequences" : "") +
                     ", positive where the head helps; the loss of the model as it is: " + fixed_text(all->loss, 4) +
                     " nats. ";
   panel->sentence += largest > 1
@@ -268,8 +275,10 @@ std::unique_ptr<ChangeAtlasPanel> change_atlas(const AllChanges& all, const Draw
 }
 
 std::string ablated_source(std::span<const FigureRun> runs, const HeadChanges& all) {
-  std::string text = literal_markup(model_of(*runs.front().run)) + ", " + grouped_text(all.texts) + " texts of " +
-                     grouped_text(all.predictions) + " predictions";
+  std::string text =
+      literal_markup(model_of(*runs.front().run)) + ", " +
+      (all.sequences > 0 ? grouped_text(all.sequences) + " sequences of " : grouped_text(all.texts) + " texts of ") +
+      grouped_text(all.predictions) + " predictions";
   if (const std::string dtype = runs.front().attribute("dtype_compute"); !dtype.empty())
     text += ", computed in " + dtype;
   return text + ". " + runs.front().attribute("source") + ".";

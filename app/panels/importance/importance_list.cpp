@@ -53,6 +53,8 @@ const char* way_heading(AblationWay way) {
   return "";
 }
 
+const char* what_blocks_are(const LossTable& table) { return table.sequences > 0 ? "documents" : "blocks of tokens"; }
+
 void draw_list_header(PanelContext& context, const ImportanceView& view, const ListColumns& columns, Rect row) {
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -66,8 +68,8 @@ void draw_list_header(PanelContext& context, const ImportanceView& view, const L
     x += kIntervalWidth;
     painter.text_at(x, y, "±", theme.hint(), Painter::Align::Right);
     context.ui.tooltip({x - kIntervalWidth, row.y0, x, row.y1},
-                       format("Half of a 95 %% interval by %zu blocks of tokens,\ncorrected for %zu changes",
-                              view.table->blocks, view.table->tested()));
+                       format("Half of a 95 %% interval by %zu %s,\ncorrected for %zu changes", view.table->blocks,
+                              what_blocks_are(*view.table), view.table->tested()));
   }
   for (const AblationWay way : columns.others) {
     x += kWayWidth;
@@ -170,14 +172,17 @@ std::string caution(PanelContext& context, const ImportanceView& view) {
   const LossTable& table = *view.table;
   const auto small = std::ranges::count_if(
       table.delta, [](double delta) { return std::isfinite(delta) && std::abs(delta) < kSmallLossChange; });
-  std::string text = "One text, " + grouped_text(static_cast<std::int64_t>(table.predictions)) +
-                     " predictions: changes within ±0.01, here " + grouped_text(small) + " of " +
-                     grouped_text(static_cast<std::int64_t>(table.done)) + ", may come from the choice of the text.";
-  if (table.blocks == 0) return text + " Too few predictions for intervals.";
+  const std::string predictions = grouped_text(static_cast<std::int64_t>(table.predictions)) + " predictions";
+  std::string text = grouped_text(static_cast<std::int64_t>(table.sequences)) + " sequences, " + predictions + ".";
+  if (table.sequences == 0)
+    text = "One text, " + predictions + ": changes within ±0.01, here " + grouped_text(small) + " of " +
+           grouped_text(static_cast<std::int64_t>(table.done)) + ", may come from the choice of the text.";
+  if (table.blocks == 0)
+    return text + (table.sequences > 0 ? " One document: no intervals." : " Too few predictions for intervals.");
   text += format(
-      " ± is half of a 95 %% interval by %zu blocks of tokens, corrected for %zu changes: it leaves out 0 for %zu of "
-      "%zu, the others are dimmed.",
-      table.blocks, table.tested(), table.count_differing(), table.done);
+      " ± is half of a 95 %% interval by %zu %s, corrected for %zu changes: it leaves out 0 for %zu of %zu, the others "
+      "are dimmed.",
+      table.blocks, what_blocks_are(table), table.tested(), table.count_differing(), table.done);
   if (const double detectable = detectable_change(context, view); std::isfinite(detectable))
     text += " A change below ±" + two_digits(detectable) + " (grey) would be seen in fewer than 80 of 100 cases.";
   return text;

@@ -1,5 +1,5 @@
-// A model in training: the blocks of a ModelSpec on a batch of sequences, with gradients. The head programs, norms,
-// rotation and what follows the heads are those of the analysis. Owned by one thread.
+// A model with gradients, in training or as it is: the blocks of a ModelSpec on a batch of sequences. The head
+// programs, norms, rotation and what follows the heads are those of the analysis. Owned by one thread.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,32 @@
 
 #include "core/compute/block.h"
 #include "core/compute/training/batched_attention.h"
-#include "core/compute/training/parameters.h"
+#include "core/compute/weights.h"
 #include "core/training/task.h"
 
 namespace headroom {
 
+// Unsupported, with what it is, for a model whose blocks a TrainableModel does not run.
+[[nodiscard]] Result<void> check_gradients(const ModelSpec& model);
+
 class TrainableModel {
  public:
-  // The parameters outlive the model. `length`: of the longest sequence.
-  [[nodiscard]] static Result<TrainableModel> create(const ModelSpec& model, const Parameters& parameters,
+  // The model outlives it. `weights` are leaves where they are to be trained; `length`: of the longest sequence.
+  // Unsupported for blocks that have no gradients here.
+  [[nodiscard]] static Result<TrainableModel> create(const ModelSpec& model, const WeightProvider& weights,
                                                      std::int64_t length);
 
   struct Output {
     at::Tensor added;   // [batch, length, hidden]: what the blocks put into the residual stream
     at::Tensor logits;  // [batch, length, vocab]; undefined without lm_head
   };
-  // tokens: [batch, length] of int64, on the parameters' device. `layers`, where given, receives each layer's heads.
+  // tokens: [batch, length] of int64, on the weights' device. `layers`, where given, receives each layer's heads.
   [[nodiscard]] Output operator()(const at::Tensor& tokens, AttentionPath path = AttentionPath::Auto,
                                   std::vector<BatchedHeads>* layers = nullptr) const;
+
+  // The logits with the input of each layer's W_O, [batch, length, heads · channels], which keeps its gradient; of
+  // weights that have none.
+  [[nodiscard]] at::Tensor logits_by_heads(const at::Tensor& tokens, std::vector<at::Tensor>& contexts) const;
 
   [[nodiscard]] const ModelSpec& spec() const { return *model_; }
   [[nodiscard]] const TorchTarget& target() const { return target_; }
@@ -33,8 +41,15 @@ class TrainableModel {
 
  private:
   explicit TrainableModel(const ModelSpec& model, const TorchTarget& target) : model_(&model), target_(target) {}
-  [[nodiscard]] at::Tensor attend(std::size_t layer, const at::Tensor& x, AttentionPath path,
-                                  std::vector<BatchedHeads>* layers) const;
+  // Who asks for them is handed the heads of each layer and what they bring into W_O.
+  struct Asked {
+    AttentionPath path = AttentionPath::Auto;
+    std::vector<BatchedHeads>* layers = nullptr;
+    std::vector<at::Tensor>* contexts = nullptr;
+  };
+  [[nodiscard]] at::Tensor begin(const at::Tensor& tokens) const;
+  [[nodiscard]] at::Tensor attend(std::size_t layer, const at::Tensor& x, const Asked& asked) const;
+  [[nodiscard]] at::Tensor run_blocks(at::Tensor h, const Asked& asked) const;
 
   const ModelSpec* model_;
   TorchTarget target_;
