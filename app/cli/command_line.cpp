@@ -17,6 +17,7 @@
 #include "app/cli/ablate_command.h"
 #include "app/cli/analyze_command.h"
 #include "app/cli/bench_command.h"
+#include "app/cli/blocks_command.h"
 #include "app/cli/circuits_command.h"
 #include "app/cli/command_words.h"
 #include "app/cli/compare_command.h"
@@ -185,9 +186,9 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
 }
 
 // How sequences of a plan are run.
-void add_corpus_run_options(CLI::App& command, AnalyzeArguments& run) {
+void add_corpus_run_options(CLI::App& command, AnalyzeArguments& run, bool with_heads = true) {
   command.add_option("--layers", run.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
-  command.add_option("--heads", run.heads, "heads to measure (default: all)")->check(not_a_list);
+  if (with_heads) command.add_option("--heads", run.heads, "heads to measure (default: all)")->check(not_a_list);
   add_run_options(command, run);
   command.add_option("--memory", run.memory_gb, "memory that the run may take in GB (default: all that is free)")
       ->check(not_a_positive_size);
@@ -210,6 +211,10 @@ void add_corpus(CLI::App& app, CorpusArguments& arguments) {
 
 void add_series_command(CLI::App& app, SeriesArguments& arguments) {
   add_corpus_run_options(add_series(app, arguments), arguments.corpus.run);
+}
+
+void add_blocks_command(CLI::App& app, BlocksArguments& arguments) {
+  add_corpus_run_options(add_blocks(app, arguments), arguments.corpus.run, false);
 }
 
 void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
@@ -471,6 +476,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   CorpusArguments corpus;
   MergeArguments merge;
   SeriesArguments series;
+  BlocksArguments blocks;
   CompareArguments compare;
   TableArguments table;
   FigureArguments figure;
@@ -491,6 +497,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_corpus(app, corpus);
   add_merge(app, merge);
   add_series_command(app, series);
+  add_blocks_command(app, blocks);
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
@@ -516,12 +523,13 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   }
   for (bool* choice :
        {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json, &merge.json,
-        &series.corpus.run.json, &compare.json, &table.json, &figure.json, &report.json, &quantities.json,
-        &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+        &series.corpus.run.json, &blocks.corpus.run.json, &compare.json, &table.json, &figure.json, &report.json,
+        &quantities.json, &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
-  for (std::string* line : {&analyze.command_line, &ablate.run.command_line, &circuits.run.command_line,
-                            &corpus.run.command_line, &merge.command_line, &series.corpus.run.command_line,
-                            &bench.command_line, &train.command_line, &reproduce.command_line, &window.command_line})
+  for (std::string* line :
+       {&analyze.command_line, &ablate.run.command_line, &circuits.run.command_line, &corpus.run.command_line,
+        &merge.command_line, &series.corpus.run.command_line, &blocks.corpus.run.command_line, &bench.command_line,
+        &train.command_line, &reproduce.command_line, &window.command_line})
     *line = joined(argc, argv);
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) {
@@ -549,6 +557,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("corpus")) return run_corpus_command(corpus);
   if (app.got_subcommand("merge")) return run_merge(merge);
   if (app.got_subcommand("series")) return run_series(series);
+  if (app.got_subcommand("blocks")) return run_blocks_command(blocks);
   if (app.got_subcommand("analyze")) return run_analyze(analyze);
   if (list_commands) {
     std::fputs(window_program.command_table(markdown).c_str(), stdout);

@@ -35,17 +35,6 @@ namespace {
 
 constexpr double kMostKeptBytes = 4.0 * 1024 * 1024 * 1024;
 
-// What can be said of the target before documents are read; of one that is there, a run may find that it is finished.
-Result<void> check_output(const CorpusArguments& arguments, const OpenedModel& model) {
-  std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
-  inputs.insert(inputs.end(), arguments.data.begin(), arguments.data.end());
-  if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
-  const bool may_be_there = !arguments.plan_only || arguments.run.force;
-  HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
-               check_target(arguments.run.output, may_be_there, inputs));
-  return {};
-}
-
 struct ShardChoice {
   std::int64_t index = 0, count = 1;
 };
@@ -231,7 +220,7 @@ int run_corpus_command(const CorpusArguments& given) {
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
   if (!by_slurm)
-    if (const auto checked = check_output(arguments, *model); !checked) return report_error(checked.error(), json);
+    if (const auto checked = check_plan_output(arguments, *model, !arguments.plan_only || arguments.run.force); !checked) return report_error(checked.error(), json);
   ProgressLine progress;
   const GracefulStop graceful;
   auto plan = make_plan(arguments, *model, progress);

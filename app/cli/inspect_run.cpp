@@ -24,6 +24,7 @@
 #include "core/base/format.h"
 #include "core/base/number_text.h"
 #include "core/checkpoint/tensor_info.h"
+#include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
@@ -415,6 +416,35 @@ Result<void> print_series_facts(const std::filesystem::path& path, std::uint64_t
   return {};
 }
 
+// Which blocks of keys are chosen.
+constexpr std::array kBlockFacts = {
+    "model_id",      "block",     "always",         "sequences",   "length",           "documents",  "plan_sha256",
+    "ids_sha256",    "data",      "documents_used", "created_utc", "source",           "model_type", "command_line",
+    "dtype_compute", "overrides", "backend",        "device",      "checkpoint_sha256"};
+
+Result<void> print_block_facts(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
+                               bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  print_fact("key blocks", path.string());
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id"));
+  print_fact("blocks", text("block") + " keys, always chosen: " + text("always"));
+  print_fact("sequences", text("sequences") + " of " + text("length") + " positions from " + text("documents_used") +
+                              " of " + text("documents") + " documents");
+  HEADROOM_TRY(const std::vector<double> tops, file.read_axis("top"));
+  HEADROOM_TRY(const std::vector<double> recall, file.read("mean/recall"));  // statistic, map, choice, top
+  constexpr std::size_t kNetByGroup = 2 * 5 + 2;
+  if (recall.size() < 15 * tops.size())
+    return Error(ErrorCode::Corrupt, "the file has no recall").in_file(path.string());
+  for (std::size_t t = 0; t < tops.size(); ++t)
+    print_fact(format("k = %.0f", tops[t]).c_str(),
+               format("recall of net weights, chosen by groups: %.4f", recall[kNetByGroup * tops.size() + t]));
+  print_fact("plan", text("plan_sha256"));
+  if (datasets) print_datasets(file);
+  return {};
+}
+
 nlohmann::json facts_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
                           const char* format_name, std::span<const char* const> facts) {
   nlohmann::json json = {{"path", path.string()}, {"format", format_name}, {"size_bytes", size}};
@@ -455,6 +485,9 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
   } else if (schema == kSeriesSchemaName) {
     if (!json) return print_series_facts(path, size, *file, datasets);
     told = facts_json(path, size, *file, "series", kSeriesFacts);
+  } else if (schema == kBlocksSchemaName) {
+    if (!json) return print_block_facts(path, size, *file, datasets);
+    told = facts_json(path, size, *file, "blocks", kBlockFacts);
   } else if (schema == kCorpusSchemaName || schema == kPlanSchemaName) {
     if (!json) return print_corpus(path, size, *file, datasets);
     told = schema == kCorpusSchemaName ? facts_json(path, size, *file, "corpus", kCorpusFacts)

@@ -9,6 +9,7 @@
 #include "app/process/signals.h"
 #include "core/base/format.h"
 #include "core/corpus/plan_file.h"
+#include "core/io/target_check.h"
 
 namespace headroom {
 namespace {
@@ -65,6 +66,15 @@ std::vector<std::filesystem::path> plan_inputs(const CorpusArguments& arguments,
   for (const CorpusFile& file : plan.files) inputs.push_back(file.path);
   if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
   return inputs;
+}
+
+Result<void> check_plan_output(const CorpusArguments& arguments, const OpenedModel& model, bool may_be_there) {
+  std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
+  inputs.insert(inputs.end(), arguments.data.begin(), arguments.data.end());
+  if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
+  HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
+               check_target(arguments.run.output, may_be_there, inputs));
+  return {};
 }
 
 std::string plan_text(const CorpusPlan& plan) {

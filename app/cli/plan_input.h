@@ -23,6 +23,11 @@ namespace headroom {
 [[nodiscard]] std::vector<std::filesystem::path> plan_inputs(const CorpusArguments& arguments, const OpenedModel& model,
                                                              const CorpusPlan& plan);
 
+// What can be said of the target before documents are read; of one that may be there, a run may find that it is
+// finished.
+[[nodiscard]] Result<void> check_plan_output(const CorpusArguments& arguments, const OpenedModel& model,
+                                             bool may_be_there);
+
 // "32 sequences of 128 positions from 8 of 8 documents in 1 files\n".
 [[nodiscard]] std::string plan_text(const CorpusPlan& plan);
 [[nodiscard]] nlohmann::json plan_json(const CorpusPlan& plan);

@@ -129,8 +129,8 @@ class LaneHeads {
     for (const std::int64_t h : chosen) record.heads.push_back(heads_.record(h, context_));
     if constexpr (!kNarrow) {
       if (options.exact_maps) {
-        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads_, chosen, layer, target_.device, lane_.observer));
         HEADROOM_TRY_VOID(send_exact_blocks(queries_, keys_, values_, context_, chosen, layer, lane_.observer));
+        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads_, chosen, layer, target_.device, lane_.observer));
       }
       if (options.rounding)
         for (HeadRecord& head : record.heads)

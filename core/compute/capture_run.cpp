@@ -168,8 +168,8 @@ class CaptureRun {
     for (const std::int64_t h : measured) record.heads.push_back(heads.record(h, context));
     if constexpr (!narrow)
       if (options_.exact_maps) {
-        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, measured, layer, target_.device, observer_));
         HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, measured, layer, observer_));
+        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, measured, layer, target_.device, observer_));
       }
     if constexpr (!narrow) {
       // What a capture does not hold: W_O, and a gate of every channel.

@@ -14,6 +14,7 @@
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 #include "core/io/blocks.h"
+#include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/element_type.h"
@@ -44,7 +45,7 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
 bool is_our_schema(std::string_view name) {
   return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName ||
          name == kCircuitsSchemaName || name == kPlanSchemaName || name == kCorpusSchemaName ||
-         name == kSeriesSchemaName;
+         name == kSeriesSchemaName || name == kBlocksSchemaName;
 }
 
 Result<void> check_schema(hid_t file) {

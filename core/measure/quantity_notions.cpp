@@ -229,6 +229,38 @@ Pooled maps have blocks of B = ⌈n/P⌉ rows and keys for `--maps P`; their axe
 Means are over visible entries only, so that the diagonal is not diluted.
 )")},
 
+    Notion{"Choice of blocks", text(R"(
+What `headroom blocks` measures. Block b holds keys bB … bB + B − 1 (`--block`); row i sees m_i blocks of which it sees a
+key. Block-sparse attention lets a row read k of them, chosen by the product of the query and a mean key:
+
+    s_ib = scale · q_i · mean{ k_j : j ∈ b and j ∈ V_i }
+
+q and k after norms and rotation, scale that of the logits, with the head's temperature; no cap. Such a product is the
+mean of the block's logits before the cap. `--always own` takes the row's own block whatever its score (MoBA), `local` the
+own, the first and the one before the own, in this order (as the initial and local blocks of NSA), `none` neither; they
+count among the k. The others go by falling s_ib, of equal ones the first. MoBA masks the future inside the own block,
+as here; NSA chooses by learned compressions of keys and by softmax scores that are summed over a group, of which this
+is the form without weights of its own.
+
+Each map has one score, and so may choose alone; the two maps of a differential head together, by the mean of their
+scores (`pair`; of a head with one map that is alone); and all maps of a group, by the mean of all (`group`). A group is
+the heads whose maps share a key block or a value block, also by way of others: the query heads of one key head, in DIFF
+V2 with the pairs in it, in DIFF V1 both maps, which have keys of their own, of the heads that share values. The post on DIFF V2
+says that block-sparse attention needs no change, since a pair can choose together or by logits averaged over its group.
+
+With C_i the keys of the chosen blocks, recall is mean_i Σ_{j ∈ C_i} |x_ij| / Σ_j |x_ij| for x = a¹, a² and w, without
+renormalising; of a sink only what goes to keys counts. Where two maps choose alone, w_ij is there only if both have chosen
+its block, so their recall of w is over the blocks that both chose, while the cost is those that either did (`blocks_read`). `oracle` takes the k
+blocks with most Σ_{j ∈ b} |x_ij| of this map: no choice holds more. `chance` is the mean over all ways to choose the
+blocks that are not always chosen. All is over rows with m_i > k (`rows`): the others read everything.
+
+Agreement is the Jaccard index of the blocks that two maps choose alone, those left out that always are; by chance it is
+its mean over two independent draws of as many blocks of the same. Numbers of a sequence are means over its rows; over
+sequences they have the statistics of a corpus, documents as clusters (`core/corpus/CORPUS.md#statistics`). MoBA: Lu et al.
+2025, arXiv 2502.13189, §2.2. NSA: Yuan et al. 2025, arXiv 2502.11089, §3.3. Groups: Ainslie et al. 2023, arXiv 2305.13245.
+DIFF V2: https://huggingface.co/blog/microsoft/diff-attn-v2.
+)")},
+
     Notion{"Next tokens", text(R"(
 z_it is the logit of token t of a vocabulary of T in row i: lm_head of the final norm, soft-capped where the model does,
 as `hidden/logits` holds it.

@@ -113,7 +113,7 @@ class ForwardObserver {
     return {};
   }
   // With exact maps: a block of queries, keys (after norms and rotation) or values, or the context of a head (before
-  // norm, gate and W_O): [rows, channels].
+  // norm, gate and W_O): [rows, channels]. They come before the rows of the layer's maps.
   virtual Result<void> on_exact_block(std::int64_t /*layer*/, ExactBlock /*kind*/, std::int64_t /*block*/,
                                       std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};

@@ -36,6 +36,7 @@ ARROWS = {
     "core/circuits": "core/base core/io core/model core/measure core/run kernels/cpu",
     "core/compare": "core/base core/maps core/run",
     "core/corpus": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
+    "core/sparse": "core/base core/io core/model core/measure core/run core/corpus kernels",
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
     "core/compute": "core/base core/model core/maps core/measure core/run core/training kernels kernels/reference kernels/cpu kernels/cuda",
     "core/reproduce": "core/base core/io core/model core/measure core/run core/training",
@@ -50,7 +51,7 @@ ARROWS = {
     "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/corpus core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
-    "app/cli": "app/process app/plot app/text app/figures app/paper app/report app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/corpus core/training core/reproduce",
+    "app/cli": "app/process app/plot app/text app/figures app/paper app/report app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/corpus core/sparse core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
 # Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.
