@@ -10,6 +10,7 @@
 #include "app/figures/page_axes.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
+#include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file_writer.h"
@@ -24,8 +25,8 @@ constexpr std::array kKinds = {
                "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
                "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_atlas, make_atlas},
     FigureKind{"sinks", "sink scores, top keys",
-               "sink scores by layer, attention on the top keys, value drain of the largest sinks", false,
-               "--head --layers --heads --epsilon --top", check_sinks, make_sinks},
+               "sink scores by layer, attention on top keys, value drain; of a corpus every head with its interval",
+               false, "--head --layers --heads --epsilon --top", check_sinks, make_sinks},
     FigureKind{"scatter", "heads, two quantities",
                "one point per head, a quantity over another, coloured by layer or a third", false,
                "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_scatter,
@@ -75,7 +76,13 @@ constexpr std::array kKinds = {
                "a quantity of heads, sinks and loss over the steps of a training, with intervals: of headroom series",
                false, "--head --layers --heads --quantity --epsilon", check_series, make_series, false, false, true,
                kSeriesSchemaName, "series"},
+    FigureKind{"blocks", "choice of key blocks",
+               "attention in the blocks that heads, pairs and groups choose, and how maps agree: of headroom blocks",
+               false, "--head", check_blocks, make_blocks_figure, false, false, true, kBlocksSchemaName, "blocks"},
 };
+
+// Of a corpus, with intervals over its documents.
+constexpr std::string_view kOfCorporaToo = "sinks";
 
 // "0–29", "0, 4–7".
 std::string ranges_text(std::span<const std::int64_t> indices) {
@@ -123,6 +130,7 @@ Result<const FigureKind*> find_figure_kind(std::string_view name) {
 std::string file_sort(const FigureRun& run) {
   if (run.history != nullptr) return "the history of a training";
   const std::string schema = run.attribute("schema_name");
+  if (schema == kCorpusSchemaName) return "a file of headroom corpus";
   for (const FigureKind& kind : kKinds)
     if (!kind.schema.empty() && schema == kind.schema) return "a file of headroom " + std::string(kind.written_by);
   return "a run file";
@@ -131,6 +139,7 @@ std::string file_sort(const FigureRun& run) {
 bool takes_file(const FigureKind& kind, const FigureRun& run) {
   if (kind.of_trainings || run.history != nullptr) return kind.of_trainings && run.history != nullptr;
   if (!kind.schema.empty()) return run.attribute("schema_name") == kind.schema;
+  if (kind.name == kOfCorporaToo && run.attribute("schema_name") == kCorpusSchemaName) return true;
   return file_sort(run) == "a run file";
 }
 

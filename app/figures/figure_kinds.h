@@ -99,6 +99,8 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_circuits(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_series(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_series(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_blocks(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_blocks_figure(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 

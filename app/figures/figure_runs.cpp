@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
@@ -64,10 +65,11 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
     for (const char* name :
          {"schema_name", "recipe_sha256", "variant", "seed", "created_utc", "device", "dtype_compute", "source",
           "diverged_step", "model_id", "checkpoint_sha256", "prompt_sha256", "bos_added", "first_token_is_bos",
-          "complete", "vocabulary", "hidden_size"})
+          "complete", "vocabulary", "hidden_size", "block", "always"})
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
-    if (schema == kCircuitsSchemaName || schema == kSeriesSchemaName) {
+    if (schema == kBlocksSchemaName || schema == kCircuitsSchemaName || schema == kSeriesSchemaName ||
+        schema == kCorpusSchemaName) {
       HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
       return FigureRun{path, std::move(heads)};
     }

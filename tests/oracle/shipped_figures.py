@@ -31,6 +31,8 @@ def make_runs(command, folder):
     (folder / "ids.jsonl").write_text("".join(json.dumps({"ids": ids}) + "\n" for ids in rows))
     make("plan", "corpus", steps / "step_000000", "--data", folder / "ids.jsonl", "--field", "ids", "--length", "64", "--plan-only")
     make("series", "series", steps, "--plan", made["plan"], "--device", "cpu")
+    make("blocks", "blocks", BYTES / "diff_v2", "--data", ROOT / "assets" / "corpora" / "kjv.txt", "--split", "blank", "--length", "64", "--bos",
+         "always", "--sequences", "12", "--block", "4", "--device", "cpu")
     made["training"] = DEMO / "backcopy" / "diff_v2" / "training.h5"
     return made
 
@@ -55,6 +57,7 @@ FIGURES = {
     "importance": ("ablation", ["--head", "L1.H2"]),
     "circuits": ("circuits", ["--head", "L1.H2"]),
     "series": ("series", ["--head", "L0.H0"]),
+    "blocks": ("blocks", []),
 }
 
 

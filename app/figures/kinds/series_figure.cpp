@@ -14,10 +14,8 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/kinds/lines_panel.h"
 #include "app/figures/page_axes.h"
-#include "app/figures/page_labels.h"
-#include "app/figures/page_lines.h"
-#include "app/plot/label_layout.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/io/corpus_schema.h"
@@ -31,100 +29,13 @@ constexpr std::size_t kMostNamedHeads = 3;  // that one plot can tell apart
 // Places along the axis `statistic` of the file.
 constexpr std::int64_t kMeanPlace = 0, kLowPlace = 3, kHighPlace = 4;
 
-// By step.
-struct StepLine {
-  std::vector<double> y, low, high;
-  [[nodiscard]] bool finite() const {
-    return std::ranges::any_of(y, [](double v) { return std::isfinite(v); });
-  }
-};
-
-class StepsPanel final : public FigurePanel {
- public:
-  struct Line {
-    std::string series;  // "head", "mean over heads"
-    std::optional<HeadRef> head;
-    StepLine values;
-    MarkColor color;
-    float width = 1.1f;
-    LineDash dash = kSolidLine;
-    bool band = false;
-    RichText label;  // at its end; empty: none
-  };
-  std::string quantity;
-  std::vector<double> steps;
-  std::vector<Line> lines;  // later ones over earlier ones
-  std::int64_t n = 0;       // sequences
-  PageAxis x, y;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    std::vector<RichText> names;
-    for (const Line& line : lines)
-      if (!line.label.empty()) names.push_back(line.label);
-    const float beyond = most_beyond_axis(x, inner.x, page);
-    return {left_of_axis(y, inner.y, page), names.empty() ? beyond : std::max(end_name_room(names, page), beyond), 0.0f,
-            below_axis(x, page)};
-  }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const Rect& inner = frame.inner;
-    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({id, kind, along, up});
-    for (const Line& line : lines) {
-      if (!line.band) continue;
-      painter.begin_series({quantity, name_of(line), line.series + " interval"});
-      draw_page_band(painter, along, up, steps, within_axis(line.values.low), within_axis(line.values.high),
-                     line.color.mark.faded(0.18f));
-      painter.end_series();
-    }
-    std::vector<EndName> names;
-    for (const Line& line : lines) {
-      const std::vector<Vec2> points = placed_points(along, up, steps, line.values.y);
-      painter.begin_series({quantity, name_of(line), line.series});
-      draw_page_line(painter, points, line.color.mark, line.width, line.dash, page);
-      painter.end_series();
-      if (line.label.empty()) continue;
-      float end = std::nanf("");
-      for (const Vec2 point : points)
-        if (std::isfinite(point.y)) end = point.y;
-      names.push_back({line.label, line.color.text, end});
-    }
-    draw_end_names(painter, inner, names, page);
-    draw_x_axis(painter, inner, x, page);
-    draw_y_axis(painter, inner, y, page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    for (const Line& line : lines)
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        FigureMark mark;
-        mark.panel = id, mark.series = quantity + " " + line.series, mark.kind = "line";
-        if (line.head) mark.layer = line.head->layer, mark.head = line.head->head;
-        mark.x = steps[i], mark.y = line.values.y[i], mark.n = n;
-        if (line.band) mark.low = line.values.low[i], mark.high = line.values.high[i];
-        data.add(std::move(mark));
-      }
-  }
-  std::string caption() const override { return sentence; }
-
- private:
-  [[nodiscard]] std::vector<double> within_axis(std::vector<double> values) const {
-    for (double& value : values)
-      if (std::isfinite(value)) value = std::clamp(value, y.low, y.high);
-    return values;
-  }
-  static std::string name_of(const Line& line) { return line.head ? head_text(*line.head) : std::string(); }
-};
-
 struct StepsFile {
   std::unique_ptr<RunFile> file;
   DrawnHeads drawn;
   QuantityRef quantity;
   std::vector<double> steps;
-  std::vector<StepLine> heads;  // of the quantity, [layers, heads] that are drawn
-  StepLine loss, sinks, net_sinks;
+  std::vector<LineValues> heads;  // of the quantity, [layers, heads] that are drawn
+  LineValues loss, sinks, net_sinks;
   double epsilon = 0.0;  // of the sinks
   std::int64_t sequences = 0;
 };
@@ -135,13 +46,13 @@ Error wrong_series(const FigureRun& run, const std::string& path) {
 }
 
 // Of elements [step, statistic, …]: `place` of those behind the two.
-Result<StepLine> read_line(const FigureRun& run, const RunFile& file, const std::string& path, std::size_t steps,
-                           std::size_t place) {
+Result<LineValues> read_line(const FigureRun& run, const RunFile& file, const std::string& path, std::size_t steps,
+                             std::size_t place) {
   const DatasetInfo* info = file.find(path);
   if (info == nullptr || info->shape.size() < 2 || info->shape[0] != static_cast<std::int64_t>(steps) ||
       info->shape[1] <= kHighPlace)
     return wrong_series(run, path);
-  StepLine line;
+  LineValues line;
   std::vector<std::int64_t> start(info->shape.size(), 0), count(info->shape.size(), 1);
   count[0] = info->shape[0];
   for (std::size_t axis = info->shape.size(); axis-- > 2;) {
@@ -166,8 +77,8 @@ Result<void> read_heads(const FigureRun& run, StepsFile& series) {
     for (const std::int64_t head : series.drawn.heads) {
       const auto l = static_cast<std::size_t>(std::ranges::find(all.layers, layer) - all.layers.begin());
       const auto h = static_cast<std::size_t>(std::ranges::find(all.heads, head) - all.heads.begin());
-      HEADROOM_TRY(StepLine line, read_line(run, *series.file, info.name, series.steps.size(),
-                                            (l * all.heads.size() + h) * elements + series.quantity.index));
+      HEADROOM_TRY(LineValues line, read_line(run, *series.file, info.name, series.steps.size(),
+                                              (l * all.heads.size() + h) * elements + series.quantity.index));
       series.heads.push_back(std::move(line));
     }
   return {};
@@ -211,17 +122,17 @@ Result<StepsFile> read_steps_file(const FigureRun& run, const FigureChoice& choi
   }
   HEADROOM_TRY(const std::vector<double> sequences, file.read_axis("sequences/sequence"));
   series.sequences = std::ssize(sequences);
-  if (std::ranges::none_of(series.heads, &StepLine::finite))
+  if (std::ranges::none_of(series.heads, &LineValues::finite))
     return Error(ErrorCode::Unsupported,
                  "series: " + quantity_text(series.quantity) + ": no head of " + run.name() + " has a value");
   return series;
 }
 
 // The steps with 0 at the left, logarithmic from the first that is more.
-std::unique_ptr<StepsPanel> steps_panel(const StepsFile& series, const char* name, std::string quantity) {
-  auto panel = std::make_unique<StepsPanel>();
+std::unique_ptr<LinesPanel> steps_panel(const StepsFile& series, const char* name, std::string quantity) {
+  auto panel = std::make_unique<LinesPanel>();
   panel->kind = "series", panel->name = name, panel->quantity = std::move(quantity);
-  panel->steps = series.steps, panel->n = series.sequences;
+  panel->places = series.steps, panel->n = series.sequences;
   const double last = std::max(1.0, series.steps.back());
   const auto first = std::ranges::find_if(series.steps, [](double step) { return step > 0.0; });
   panel->x = {std::min(series.steps.front(), last), series.steps.size() > 1 ? last : last + 1.0};
@@ -233,29 +144,11 @@ std::unique_ptr<StepsPanel> steps_panel(const StepsFile& series, const char* nam
   return panel;
 }
 
-// The range of all that is drawn, as far as the quantity goes; an interval may go farther.
-void set_range(StepsPanel& panel, bool log, const std::optional<Range>& natural) {
-  double low = kInfinity, high = -kInfinity;
-  for (const StepsPanel::Line& line : panel.lines)
-    for (const std::vector<double>* values :
-         {&line.values.y, line.band ? &line.values.low : nullptr, line.band ? &line.values.high : nullptr})
-      for (std::size_t i = 0; values != nullptr && i < values->size(); ++i)
-        if (const double v = (*values)[i]; std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
-  if (low > high) low = 0.0, high = 1.0;
-  if (natural && (low < natural->low || high > natural->high))
-    panel.sentence += " Intervals are cut where the quantity ends, at " + short_text(natural->low) + " and " +
-                      short_text(natural->high) + ".";
-  if (natural) low = natural->low, high = std::min(high, natural->high);
-  log = log && low > 0.0;
-  const Range range = nice_range(low, high > low ? high : low + std::max(1e-6, 0.01 * std::abs(low)), log);
-  panel.y = {range.low, natural ? std::min(range.high, natural->high) : range.high, log};
-}
-
-StepLine mean_over_heads(const StepsFile& series) {
-  StepLine mean;
+LineValues mean_over_heads(const StepsFile& series) {
+  LineValues mean;
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     double sum = 0.0, count = 0.0;
-    for (const StepLine& head : series.heads)
+    for (const LineValues& head : series.heads)
       if (std::isfinite(head.y[i])) sum += head.y[i], count += 1.0;
     mean.y.push_back(count > 0.0 ? sum / count : kNaN);
   }
@@ -279,19 +172,19 @@ std::string sequences_word(std::int64_t count) {
   return grouped_text(count) + (count == 1 ? " sequence" : " sequences");
 }
 
-std::unique_ptr<StepsPanel> heads_panel(const RunSnapshot& run, const StepsFile& series,
+std::unique_ptr<LinesPanel> heads_panel(const RunSnapshot& run, const StepsFile& series,
                                         const std::vector<HeadRef>& chosen) {
   constexpr std::array<MarkColor, kMostNamedHeads> kColors = {ink::kHead, MarkColor{ink::kBlack, ink::kBlack},
                                                               ink::kFirst};
   constexpr std::array<LineDash, kMostNamedHeads> kDashes = {kSolidLine, kLongDash, kShortDash};
   const QuantityInfo& info = *series.quantity.info;
   auto panel = steps_panel(series, "heads", quantity_text(series.quantity));
-  std::vector<StepsPanel::Line> named(chosen.size());
+  std::vector<LinesPanel::Line> named(chosen.size());
   for (std::size_t i = 0; i < series.heads.size(); ++i) {
     const HeadRef head{series.drawn.layers[i / series.drawn.heads.size()],
                        series.drawn.heads[i % series.drawn.heads.size()]};
     const auto place = static_cast<std::size_t>(std::ranges::find(chosen, head) - chosen.begin());
-    StepsPanel::Line line{"head", head, series.heads[i], ink::kOthers, 0.4f, kSolidLine, false, {}};
+    LinesPanel::Line line{"head", head, series.heads[i], ink::kOthers, 0.4f, kSolidLine, false, {}};
     if (place == chosen.size()) {
       line.color.mark = line.color.mark.faded(0.6f);
       panel->lines.push_back(std::move(line));
@@ -305,7 +198,7 @@ std::unique_ptr<StepsPanel> heads_panel(const RunSnapshot& run, const StepsFile&
   if (pooled)
     panel->lines.push_back(
         {"mean over heads", {}, mean_over_heads(series), ink::kSecond, 1.6f, kSolidLine, false, rich("mean")});
-  for (StepsPanel::Line& line : named)
+  for (LinesPanel::Line& line : named)
     if (line.head) panel->lines.push_back(std::move(line));
   panel->title = rich_title(quantity_title(series.quantity)), panel->brief = rich_title(info.column);
   panel->right = rich(grouped_text(std::ssize(series.heads)) + (series.heads.size() == 1 ? " head" : " heads"));
@@ -317,22 +210,22 @@ std::unique_ptr<StepsPanel> heads_panel(const RunSnapshot& run, const StepsFile&
   panel->sentence += drawn_share(run, series.drawn);
   if (pooled) panel->sentence += " Blue: mean over the heads that are drawn.";
   panel->sentence += " Bands: 95 % intervals, documents as clusters.";
-  set_range(*panel, info.log, info.natural);
+  set_line_range(*panel, info.log, info.natural);
   return panel;
 }
 
-std::unique_ptr<StepsPanel> loss_steps_panel(const StepsFile& series) {
+std::unique_ptr<LinesPanel> loss_steps_panel(const StepsFile& series) {
   if (!series.loss.finite()) return nullptr;
   auto panel = steps_panel(series, "loss", "next_token_loss");
   panel->lines.push_back(
       {"loss", {}, series.loss, MarkColor{ink::kBlack, ink::kBlack}, 1.1f, kSolidLine, true, RichText{}});
   panel->title = rich("next-token loss, nat"), panel->brief = rich("loss, nat");
   panel->sentence = "Next-token loss of the same sequences with its interval.";
-  set_range(*panel, false, std::nullopt);
+  set_line_range(*panel, false, std::nullopt);
   return panel;
 }
 
-std::unique_ptr<StepsPanel> sinks_steps_panel(const RunSnapshot& run, const StepsFile& series) {
+std::unique_ptr<LinesPanel> sinks_steps_panel(const RunSnapshot& run, const StepsFile& series) {
   if (!series.sinks.finite()) return nullptr;
   auto panel = steps_panel(series, "sinks", "sink_rate");
   const bool two = series.net_sinks.finite() && series.net_sinks.y != series.sinks.y;
@@ -344,7 +237,7 @@ std::unique_ptr<StepsPanel> sinks_steps_panel(const RunSnapshot& run, const Step
   panel->sentence = "Share of the " + grouped_text(std::ssize(run.layers) * std::ssize(run.heads)) +
                     " heads of the file whose sink score is above " + short_text(series.epsilon) +
                     ", with its interval" + (two ? ": of first maps, and of net maps (dashed)." : ".");
-  set_range(*panel, false, Range{0.0, 1.0});
+  set_line_range(*panel, false, Range{0.0, 1.0});
   return panel;
 }
 

@@ -16,6 +16,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_levels.h"
+#include "app/figures/kinds/sink_intervals.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
@@ -539,6 +540,7 @@ std::unique_ptr<SinkHeadsPanel> sink_heads(const RunSnapshot& run, const DrawnHe
 }  // namespace
 
 Result<void> check_sinks(const FigureRun& run, const FigureChoice& choice) {
+  if (is_corpus(run)) return check_sink_intervals(run, choice);
   HEADROOM_TRY_VOID(chosen_heads(run, choice, {}));
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(run, choice));
   if (!some_finite(sinks_values(*run.run, sinks_quantity("sink_score[first]"), drawn)))
@@ -549,6 +551,7 @@ Result<void> check_sinks(const FigureRun& run, const FigureChoice& choice) {
 
 Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& choice) {
   const FigureRun& one = runs.front();
+  if (is_corpus(one)) return make_sink_intervals(one, choice);
   HEADROOM_TRY_VOID(check_sinks(one, choice));
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
   Figure figure;
