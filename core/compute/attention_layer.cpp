@@ -163,6 +163,18 @@ class LaneHeads {
     return record;
   }
 
+  // What ForwardOptions::last_rows asks for, in place of the record.
+  Result<void> send_last_rows(const std::vector<std::int64_t>& chosen, std::int64_t layer) {
+    if constexpr (!kNarrow) {
+      for (std::int64_t block = 0; block < values_.size(1); ++block)
+        HEADROOM_TRY_VOID(lane_.observer.on_exact_block(layer, ExactBlock::Value, block, values_.size(0),
+                                                        to_vector(values_.select(1, block))));
+      const std::int64_t first = std::max<std::int64_t>(0, queries_.size(0) - lane_.options.last_rows);
+      return send_exact_maps<Real>(heads_, chosen, layer, target_.device, lane_.observer, first);
+    }
+    return {};
+  }
+
   [[nodiscard]] at::Tensor finished(const at::Tensor& gates) const {
     return finish_contexts(attention_, weights_, gates, context_.to(target_.device, target_.dtype), target_,
                            lane_.means);
@@ -203,7 +215,7 @@ Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const 
                                           std::int64_t layer, bool measured, StageSeconds* stages,
                                           const ShareReport& progress) {
   const ForwardOptions& options = lanes.front().options;
-  const bool ends = layer == options.last_layer;
+  const bool ends = layer == options.last_layer, recorded = measured && options.last_rows == 0;
   // Layers need not have as many heads as each other.
   std::vector<std::int64_t> chosen = options.heads;
   std::erase_if(chosen, [&](std::int64_t h) { return h >= static_cast<std::int64_t>(attention.heads.size()); });
@@ -217,7 +229,7 @@ Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const 
     HEADROOM_TRY_VOID((run_heads<Input, Real>(all, target, progress)));
   }
   std::vector<double> alignment;  // of the weights alone
-  if (measured) alignment = output_alignment(attention, weights.o.weight, chosen);
+  if (recorded) alignment = output_alignment(attention, weights.o.weight, chosen);
   std::vector<at::Tensor> results;
   for (std::unique_ptr<LaneHeads<Input, Real>>& lane : all) {
     const at::Tensor gates = head_gates(attention, weights, lane->lane().x, target);
@@ -225,7 +237,11 @@ Result<std::vector<at::Tensor>> run_lanes(const AttentionSpec& attention, const 
     if (!ends) finished = lane->finished(gates);
     if (options.context_sums && !ends)
       HEADROOM_TRY_VOID(send_context_sums(attention, finished, layer, lane->lane().observer));
-    if (measured) {
+    if (measured && !recorded) {
+      const StageTimer sending(stages ? &stages->record : nullptr);
+      HEADROOM_TRY_VOID(lane->send_last_rows(chosen, layer));
+    }
+    if (recorded) {
       StageTimer recording(stages ? &stages->record : nullptr);
       HEADROOM_TRY(LayerRecord record, lane->record(chosen, layer, gates));
       record.output_alignment = alignment;
@@ -298,12 +314,12 @@ Result<std::vector<at::Tensor>> run_contexts(const AttentionSpec& attention, con
     return run_lanes<Input, Real>(attention, weights, lanes, target, layer, measured, stages, progress);
   };
   if (target.real == at::kDouble || target.backend == AttentionBackend::Reference) return run(double(), double());
-  // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.
+  // The fused kernels read bfloat16 as it is; exact maps and rows come from the blocked backend, which does not.
   const AttentionLane& first = lanes.front();
   const bool fused = target.backend == AttentionBackend::Cpu || target.backend == AttentionBackend::Cuda;
   const auto is_narrow = [](const at::Tensor& t) { return t.scalar_type() == at::kBFloat16; };
   if (fused && is_narrow(first.given.q) && is_narrow(first.given.k) && is_narrow(first.given.v) &&
-      !first.options.exact_maps)
+      !first.options.exact_maps && first.options.last_rows == 0)
     return run(kernels::BFloat16(), float());
   return run(float(), float());
 }

@@ -456,7 +456,8 @@ Result<Predictions> Forward::finish(const HeadWeights& weights, const SequenceSt
   const StageTimer timer(&stages_.logits);
   const std::int64_t length = state.h.size(-2);
   Predictions predictions = room_for_predictions(model_.causal() ? length : 0);
-  for (std::int64_t row = 0; row < length; row += kLogitRows) {
+  const std::int64_t first = options_.last_rows > 0 ? std::max<std::int64_t>(0, length - options_.last_rows) : 0;
+  for (std::int64_t row = first; row < length; row += kLogitRows) {
     if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
     const std::int64_t rows = std::min(kLogitRows, length - row);
     const at::Tensor logits = weights.logits(model_, state.h.narrow(-2, row, rows), loader_.target());

@@ -142,7 +142,7 @@ class LayerHeads {
       kernels::HeadJob<Input, Real>& head = jobs_.emplace_back();
       head.problem = problem(h);
       head.request = options_.request;
-      if (!wanted) head.request.wanted = 0;
+      if (!wanted || options_.last_rows > 0) head.request.wanted = 0;
       head.context = static_cast<Real*>(context.mutable_data_ptr()) + h * channels;
       head.context_stride = heads * channels;
     }
@@ -341,12 +341,12 @@ class LayerHeads {
 template <typename Real>
 [[nodiscard]] Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads,
                                            const std::vector<std::int64_t>& measured, std::int64_t layer,
-                                           at::Device device, ForwardObserver& observer) {
+                                           at::Device device, ForwardObserver& observer, std::int64_t first_row = 0) {
   for (const std::int64_t h : measured) {
     const kernels::HeadProblem<Real>& problem = heads.problem_of(h);
     const std::int64_t length = problem.mask.length, keys = problem.mask.keys();
     const std::int64_t step = std::clamp<std::int64_t>((1 << 20) / std::max<std::int64_t>(keys, 1), 1, 256);
-    for (std::int64_t row = 0; row < length; row += step) {
+    for (std::int64_t row = first_row; row < length; row += step) {
       const std::int64_t rows = std::min(step, length - row);
       std::vector<double> net(static_cast<std::size_t>(rows * keys), 0.0);
       std::vector<Real> weights(net.size());

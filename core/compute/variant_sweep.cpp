@@ -53,6 +53,7 @@ ForwardOptions unmeasured(const ForwardOptions& options) {
   quiet.layers.clear();
   quiet.exact_maps = quiet.hidden = quiet.keep_projections = quiet.output_cosines = quiet.rounding = quiet.premise =
       quiet.keep_inputs = quiet.context_sums = false;
+  quiet.last_rows = 0;
   return quiet;
 }
 

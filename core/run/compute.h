@@ -56,6 +56,9 @@ struct ForwardOptions {
   bool rounding = false;          // records hold HeadRecord::rounding; not where dtype is bfloat16
   bool premise = false;           // and HeadRecord::premise, of rows with at least min_row visible keys
   std::int64_t min_row = 1;
+  // Above 0: of measured layers nothing is recorded, but on_exact_block hears of the values of each block, then
+  // on_exact_rows of the weights of the last so many rows, which alone predict a next token. Causal models.
+  std::int64_t last_rows = 0;
   bool keep_inputs = false;   // the stream before each layer but the first that runs goes to on_input
   bool context_sums = false;  // sums over the sequence of what heads bring into W_O go to on_context_sums
   // A run that begins later, with the stream before that layer, which outlives the run; not in float64.
@@ -112,8 +115,8 @@ class ForwardObserver {
                                      std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};
   }
-  // With exact maps: a block of queries, keys (after norms and rotation) or values, or the context of a head (before
-  // norm, gate and W_O): [rows, channels]. They come before the rows of the layer's maps.
+  // With exact maps, and of values with last_rows: a block of queries, keys (after norms and rotation) or values, or
+  // the context of a head (before norm, gate and W_O): [rows, channels]. They come before the rows of the layer's maps.
   virtual Result<void> on_exact_block(std::int64_t /*layer*/, ExactBlock /*kind*/, std::int64_t /*block*/,
                                       std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};
