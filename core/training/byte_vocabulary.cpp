@@ -32,10 +32,15 @@ nlohmann::json fold_capitals() {
   return {{"type", "Sequence"}, {"normalizers", steps}};
 }
 
+nlohmann::json added_token(std::int64_t id, const std::string& content, bool special) {
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", special}};
+}
+
 }  // namespace
 
 std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::int64_t first_id, std::int64_t bos,
-                                bool lower_case) {
+                                bool lower_case, const std::vector<std::string>& words) {
   nlohmann::json vocabulary = {{kBosText, bos}};
   for (std::size_t i = 0; i < bytes.size(); ++i)
     vocabulary[stand_in(bytes[i])] = first_id + static_cast<std::int64_t>(i);
@@ -43,18 +48,14 @@ std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::in
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   const nlohmann::json bos_piece = {{"SpecialToken", {{"id", kBosText}, {"type_id", 0}}}};
   const nlohmann::json text_piece = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  nlohmann::json added = nlohmann::json::array({added_token(bos, kBosText, true)});
+  for (std::size_t w = 0; w < words.size(); ++w)
+    added.push_back(added_token(bos + 1 + static_cast<std::int64_t>(w), words[w], false));
   const nlohmann::json json = {
       {"version", "1.0"},
       {"truncation", nullptr},
       {"padding", nullptr},
-      {"added_tokens",
-       {{{"id", bos},
-         {"content", kBosText},
-         {"single_word", false},
-         {"lstrip", false},
-         {"rstrip", false},
-         {"normalized", false},
-         {"special", true}}}},
+      {"added_tokens", added},
       {"normalizer", lower_case ? fold_capitals() : nlohmann::json()},
       {"pre_tokenizer", byte_level},
       {"post_processor",

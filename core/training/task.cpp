@@ -29,12 +29,13 @@ Result<std::string> read_text(ConfigReader& settings, const std::filesystem::pat
 Result<std::unique_ptr<Task>> create_kind(const std::string& kind, ConfigReader& settings,
                                           const std::filesystem::path& folder) {
   if (kind == "trigger") return create_trigger_task(settings);
-  if (kind == "bigram_backcopy" || kind == "bytes") {
+  if (kind == "bigram_backcopy" || kind == "bytes" || kind == "needle") {
     HEADROOM_TRY(std::string text, read_text(settings, folder));
+    if (kind == "needle") return create_needle_task(settings, text);
     return kind == "bytes" ? create_bytes_task(settings, std::move(text)) : create_backcopy_task(settings, text);
   }
   Error error(ErrorCode::Unsupported, "unknown task");
-  return error.at_tensor("task.kind").wanted("trigger, bigram_backcopy or bytes", kind);
+  return error.at_tensor("task.kind").wanted("trigger, bigram_backcopy, bytes or needle", kind);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ enum class Split { Training, Validation };
 struct Batch {
   std::int64_t sequences = 0, length = 0;
   std::vector<std::int32_t> tokens;   // [sequences, length]
-  std::vector<std::int32_t> targets;  // NextToken: [sequences, length]
+  std::vector<std::int32_t> targets;  // NextToken: [sequences, length]; −100 where nothing is asked
   std::vector<float> residual;        // Residual: [sequences, length, hidden]
 };
 
@@ -67,5 +67,6 @@ class ConfigReader;
 [[nodiscard]] Result<std::unique_ptr<Task>> create_trigger_task(ConfigReader& settings);
 [[nodiscard]] Result<std::unique_ptr<Task>> create_backcopy_task(ConfigReader& settings, const std::string& text);
 [[nodiscard]] Result<std::unique_ptr<Task>> create_bytes_task(ConfigReader& settings, std::string text);
+[[nodiscard]] Result<std::unique_ptr<Task>> create_needle_task(ConfigReader& settings, const std::string& text);
 
 }  // namespace headroom

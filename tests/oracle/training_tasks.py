@@ -131,12 +131,79 @@ class Bytes:
         return np.concatenate([np.full((sequences, 1), 256), targets[:, :-1]], axis=1), targets
 
 
+CITIES = ("Amsterdam Athens Bangkok Barcelona Berlin Boston Cairo Chicago Dublin Geneva Helsinki Istanbul Jakarta Lisbon London Madrid "
+          "Moscow Mumbai Oslo Paris Prague Seoul Tokyo Vienna").split()
+
+
+class Needle:
+    """Numbers of cities between windows of the text, and questions for some; only the numbers behind questions are asked for. Tokens are
+    bytes, BOS 256, and words of the sentences, the longest at each place."""
+    WORDS = ["The", " special", " magic", " number", " for", " is", "Question", " What", " the", " The", "Answer",
+             *(f" {city}" for city in CITIES), *(f" {digit}" for digit in range(10))]
+    LEAST_TEXT, NOTHING_ASKED = 16, -100
+
+    def __init__(self, settings, text):
+        self.length, self.needles, self.digits = settings["length"], settings["needles"], settings.get("digits", 7)
+        self.vocab_size = 257 + len(self.WORDS)
+        self.text = self.encode(text)
+        self.trained = int(len(self.text) * (1 - settings.get("validation_share", 0.1)))
+
+    def encode(self, text):
+        words = sorted(self.WORDS, key=len, reverse=True)
+        ids = []
+        while text:
+            word = next((word for word in words if text.startswith(word)), None)
+            ids.append(ord(text[0]) if word is None else 257 + self.WORDS.index(word))
+            text = text[len(word or " ") :]
+        return ids
+
+    def batch(self, split, seed, index, sequences):
+        random = stream_of("needle", split, seed, index)
+        part = self.text[: self.trained] if split == "training" else self.text[self.trained :]
+
+        def drawn(count, all):
+            order = list(range(all))
+            for k in range(count):
+                j = k + random.below(all - k)
+                order[k], order[j] = order[j], order[k]
+            return order[:count]
+
+        rows = []
+        for _ in range(sequences):
+            needles = 1 + random.below(self.needles)
+            cities = [CITIES[c] for c in drawn(needles, len(CITIES))]
+            least = 10 ** (self.digits - 1)
+            numbers = [f" {least + random.below(9 * least)}" for _ in range(needles)]
+            sentences = [self.encode(f"\nThe special magic number for {city} is{number}.\n") for city, number in zip(cities, numbers)]
+            asked = [self.encode(f"\nQuestion: What is the special magic number for {city}?\nAnswer: The special magic number for {city} is")
+                     for city in cities]
+            room = self.length - sum(map(len, sentences))
+            of_question = len(asked[0]) + self.digits
+            questions = 1 + random.below(min(needles, (room - self.LEAST_TEXT) // of_question))
+            order = drawn(questions, needles)
+            filler = room - questions * of_question
+            begin = random.below(len(part) - filler + 1)
+            places = [random.below(filler + 1) for _ in range(needles)]
+            ids, written = [256], 0
+            for k in sorted(range(needles), key=lambda k: places[k]):
+                ids += part[begin + written : begin + places[k]] + sentences[k]
+                written = places[k]
+            ids += part[begin + written : begin + filler]
+            answers = [False] * len(ids)
+            for k in order:
+                ids += asked[k] + self.encode(numbers[k])
+                answers += [False] * len(asked[k]) + [True] * self.digits
+            assert len(ids) == self.length + 1
+            rows.append((ids[:-1], [id if answer else self.NOTHING_ASKED for id, answer in zip(ids[1:], answers[1:])]))
+        return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+
 def task_of(recipe, folder):
     settings = recipe["task"]
     if settings["kind"] == "trigger":
         return Trigger(settings)
     text = (folder / settings["text"]).read_text()
-    return {"bigram_backcopy": Backcopy, "bytes": Bytes}[settings["kind"]](settings, text)
+    return {"bigram_backcopy": Backcopy, "bytes": Bytes, "needle": Needle}[settings["kind"]](settings, text)
 
 
 if __name__ == "__main__":
