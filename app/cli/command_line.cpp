@@ -27,6 +27,7 @@
 #include "app/cli/families_command.h"
 #include "app/cli/figure_command.h"
 #include "app/cli/inspect_command.h"
+#include "app/cli/needle_command.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/quantities_command.h"
 #include "app/cli/report_command.h"
@@ -215,6 +216,10 @@ void add_series_command(CLI::App& app, SeriesArguments& arguments) {
 
 void add_blocks_command(CLI::App& app, BlocksArguments& arguments) {
   add_corpus_run_options(add_blocks(app, arguments), arguments.corpus.run, false);
+}
+
+void add_needle_command(CLI::App& app, NeedleArguments& arguments) {
+  add_corpus_run_options(add_needle(app, arguments), arguments.corpus.run);
 }
 
 void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
@@ -477,6 +482,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   MergeArguments merge;
   SeriesArguments series;
   BlocksArguments blocks;
+  NeedleArguments needle;
   CompareArguments compare;
   TableArguments table;
   FigureArguments figure;
@@ -498,6 +504,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_merge(app, merge);
   add_series_command(app, series);
   add_blocks_command(app, blocks);
+  add_needle_command(app, needle);
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
@@ -521,15 +528,31 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice :
-       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json, &merge.json,
-        &series.corpus.run.json, &blocks.corpus.run.json, &compare.json, &table.json, &figure.json, &report.json,
-        &quantities.json, &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json,
+                       &analyze.json,
+                       &ablate.run.json,
+                       &circuits.run.json,
+                       &corpus.run.json,
+                       &merge.json,
+                       &series.corpus.run.json,
+                       &blocks.corpus.run.json,
+                       &needle.corpus.run.json,
+                       &compare.json,
+                       &table.json,
+                       &figure.json,
+                       &report.json,
+                       &quantities.json,
+                       &families.json,
+                       &tokenize.json,
+                       &bench.json,
+                       &train.json,
+                       &reproduce.json,
+                       &doctor_json})
     *choice = *choice || any_json;
-  for (std::string* line :
-       {&analyze.command_line, &ablate.run.command_line, &circuits.run.command_line, &corpus.run.command_line,
-        &merge.command_line, &series.corpus.run.command_line, &blocks.corpus.run.command_line, &bench.command_line,
-        &train.command_line, &reproduce.command_line, &window.command_line})
+  for (std::string* line : {&analyze.command_line, &ablate.run.command_line, &circuits.run.command_line,
+                            &corpus.run.command_line, &merge.command_line, &series.corpus.run.command_line,
+                            &blocks.corpus.run.command_line, &needle.corpus.run.command_line, &bench.command_line,
+                            &train.command_line, &reproduce.command_line, &window.command_line})
     *line = joined(argc, argv);
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) {
@@ -558,6 +581,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("merge")) return run_merge(merge);
   if (app.got_subcommand("series")) return run_series(series);
   if (app.got_subcommand("blocks")) return run_blocks_command(blocks);
+  if (app.got_subcommand("needle")) return run_needle(needle);
   if (app.got_subcommand("analyze")) return run_analyze(analyze);
   if (list_commands) {
     std::fputs(window_program.command_table(markdown).c_str(), stdout);

@@ -220,7 +220,9 @@ int run_corpus_command(const CorpusArguments& given) {
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
   if (!by_slurm)
-    if (const auto checked = check_plan_output(arguments, *model, !arguments.plan_only || arguments.run.force); !checked) return report_error(checked.error(), json);
+    if (const auto checked = check_plan_output(arguments, *model, !arguments.plan_only || arguments.run.force);
+        !checked)
+      return report_error(checked.error(), json);
   ProgressLine progress;
   const GracefulStop graceful;
   auto plan = make_plan(arguments, *model, progress);

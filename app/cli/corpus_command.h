@@ -47,6 +47,8 @@ struct MergeArguments {
   std::string command_line;
 };
 
+// Which documents there are, --data first, for every command that reads them.
+std::vector<CLI::Option*> add_document_options(CLI::App& command, CorpusArguments& arguments);
 // What a plan is, or is made of; returns --plan. Without `with_bos` the command has the option --bos already.
 CLI::Option* add_plan_options(CLI::App& command, CorpusArguments& arguments, bool with_bos = true);
 // How sequences run, and what is drawn of their statistics.

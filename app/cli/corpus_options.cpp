@@ -14,6 +14,23 @@ constexpr std::int64_t kMost = std::int64_t{1} << 40;
 
 }  // namespace
 
+std::vector<CLI::Option*> add_document_options(CLI::App& command, CorpusArguments& arguments) {
+  return {
+      command
+          .add_option("--data", arguments.data,
+                      "documents: text, JSONL, also packed by gzip or zstd, files of token ids, or folders of them")
+          ->type_name(kPathValue),
+      command
+          .add_option("--split", arguments.split, "what a document of a text file is: the file, a line, a run of lines")
+          ->check(CLI::IsMember({"none", "lines", "blank"})),
+      command.add_option("--field", arguments.field,
+                         "field of JSONL with the text or the ids, e.g. a.b (default: text)"),
+      command.add_option("--ids-dtype", arguments.ids_dtype, "what an id of a file without a header is")
+          ->check(CLI::IsMember({"uint16", "uint32", "int32"})),
+      command.add_option("--document-end", arguments.document_end, "id that ends a document of a file of ids")
+          ->check(CLI::Range(0, 2147483647))};
+}
+
 std::vector<CLI::Option*> add_batch_options(CLI::App& command, CorpusArguments& arguments) {
   CLI::Option* seed = command.add_option("--bootstrap-seed", arguments.bootstrap_seed, "seed of the resamples")
                           ->check(not_a_whole_number);
@@ -51,21 +68,9 @@ CLI::Option* add_plan_options(CLI::App& command, CorpusArguments& arguments, boo
           .add_option("--plan", arguments.plan, "plan that --plan-only has written: documents, length and selection")
           ->type_name(kFileValue);
   const auto planned = [&](CLI::Option* option) { return option->excludes(plan); };
-  planned(
-      command.add_option("--data", arguments.data,
-                         "documents: text, JSONL, also packed by gzip or zstd, files of token ids, or folders of them"))
-      ->type_name(kPathValue);
+  for (CLI::Option* option : add_document_options(command, arguments)) planned(option);
   planned(command.add_option("--length", arguments.length, "positions of every sequence"))
       ->check(CLI::Range(std::int64_t{1}, kMost));
-  planned(command.add_option("--split", arguments.split,
-                             "what a document of a text file is: the file, a line, a run of lines"))
-      ->check(CLI::IsMember({"none", "lines", "blank"}));
-  planned(command.add_option("--field", arguments.field,
-                             "field of JSONL with the text or the ids, e.g. a.b (default: text)"));
-  planned(command.add_option("--ids-dtype", arguments.ids_dtype, "what an id of a file without a header is"))
-      ->check(CLI::IsMember({"uint16", "uint32", "int32"}));
-  planned(command.add_option("--document-end", arguments.document_end, "id that ends a document of a file of ids"))
-      ->check(CLI::Range(0, 2147483647));
   planned(command.add_option("--stride", arguments.stride,
                              "tokens from one piece of a document to the next (default: as many as a piece has)"))
       ->check(CLI::Range(std::int64_t{1}, kMost));

@@ -445,6 +445,44 @@ Result<void> print_block_facts(const std::filesystem::path& path, std::uint64_t 
   return {};
 }
 
+// Needles in a haystack.
+constexpr std::array kNeedleFacts = {"model_id",
+                                     "needles",
+                                     "samples",
+                                     "seed",
+                                     "bos",
+                                     "documents",
+                                     "data",
+                                     "ids_sha256",
+                                     "cells_done",
+                                     "cells_asked",
+                                     "complete",
+                                     "created_utc",
+                                     "source",
+                                     "model_type",
+                                     "command_line",
+                                     "document_tokens",
+                                     "backend",
+                                     "dtype_compute",
+                                     "checkpoint_sha256"};
+
+Result<void> print_needles(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  print_fact("needles", path.string());
+  print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
+                         ", made " + text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id"));
+  print_fact("prompts", text("samples") + " samples of " + text("needles") + " needles in " + text("document_tokens") +
+                            " tokens of " + text("documents") + " documents, " + text("cells_done") + " of " +
+                            text("cells_asked") + " lengths and depths done");
+  HEADROOM_TRY(const std::vector<double> recalled, file.read("overall/recalled"));
+  if (recalled.size() > 4)
+    print_fact("recalled",
+               format("%.4f of the answer's tokens, 95 %% [%.4f, %.4f]", recalled[0], recalled[3], recalled[4]));
+  if (datasets) print_datasets(file);
+  return {};
+}
+
 nlohmann::json facts_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
                           const char* format_name, std::span<const char* const> facts) {
   nlohmann::json json = {{"path", path.string()}, {"format", format_name}, {"size_bytes", size}};
@@ -488,6 +526,9 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
   } else if (schema == kBlocksSchemaName) {
     if (!json) return print_block_facts(path, size, *file, datasets);
     told = facts_json(path, size, *file, "blocks", kBlockFacts);
+  } else if (schema == kNeedleSchemaName) {
+    if (!json) return print_needles(path, size, *file, datasets);
+    told = facts_json(path, size, *file, "needles", kNeedleFacts);
   } else if (schema == kCorpusSchemaName || schema == kPlanSchemaName) {
     if (!json) return print_corpus(path, size, *file, datasets);
     told = schema == kCorpusSchemaName ? facts_json(path, size, *file, "corpus", kCorpusFacts)

@@ -12,15 +12,22 @@
 #include "core/io/target_check.h"
 
 namespace headroom {
+
+Result<DocumentOptions> document_options(const CorpusArguments& arguments) {
+  DocumentOptions options;
+  HEADROOM_TRY(options.split, parse_text_split(arguments.split));
+  HEADROOM_TRY(options.ids_type, parse_ids_type(arguments.ids_dtype));
+  options.field = arguments.field;
+  if (arguments.document_end) options.document_end = static_cast<std::int32_t>(*arguments.document_end);
+  return options;
+}
+
 namespace {
 
 Result<PlanOptions> plan_options(const CorpusArguments& arguments) {
   PlanOptions options;
-  HEADROOM_TRY(options.documents.split, parse_text_split(arguments.split));
-  HEADROOM_TRY(options.documents.ids_type, parse_ids_type(arguments.ids_dtype));
+  HEADROOM_TRY(options.documents, document_options(arguments));
   HEADROOM_TRY(options.order, parse_corpus_order(arguments.order));
-  options.documents.field = arguments.field;
-  if (arguments.document_end) options.documents.document_end = static_cast<std::int32_t>(*arguments.document_end);
   options.length = arguments.length;
   options.stride = arguments.stride;
   options.bos = bos_mode_named(arguments.bos);

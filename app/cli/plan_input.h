@@ -16,6 +16,8 @@
 
 namespace headroom {
 
+// What a document is, as core/corpus takes it.
+[[nodiscard]] Result<DocumentOptions> document_options(const CorpusArguments& arguments);
 // Of --plan, or made of --data; it warns of another tokenizer. Errors as of read_plan_file() and plan_corpus().
 [[nodiscard]] Result<CorpusPlan> make_plan(const CorpusArguments& arguments, const OpenedModel& model,
                                            ProgressLine& progress);

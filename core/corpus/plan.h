@@ -61,7 +61,8 @@ struct PlanModel {
   std::int64_t vocab_size = 0;
   std::function<Result<std::vector<std::int32_t>>(std::string_view text)> encode;  // without a BOS
   std::function<Result<std::int32_t>()> bos_id, eos_id;
-  std::function<Result<bool>()> adds_bos;  // to text, by itself
+  std::function<Result<bool>()> adds_bos;                           // to text, by itself
+  std::function<Result<std::string>(std::int32_t id)> token_bytes;  // empty for an id that stands for no text
   std::function<std::string()> tokenizer, tokenizer_sha256;
 };
 // Borrows the model.

@@ -53,6 +53,11 @@ class ModelTokens {
     return std::move(encoding.ids);
   }
 
+  Result<std::string> token_bytes(std::int32_t id) {
+    HEADROOM_TRY(const Tokenizer* own, tokenizer());
+    return own->token_bytes(id);
+  }
+
   Result<bool> adds_bos() {
     HEADROOM_TRY(const Tokenizer* own, tokenizer());
     HEADROOM_TRY(const Encoding encoding, own->encode("a", BosMode::Auto));
@@ -103,6 +108,7 @@ PlanModel plan_model(const OpenedModel& model) {
   plan.bos_id = [tokens] { return tokens->bos_id(); };
   plan.eos_id = [tokens] { return tokens->eos_id(); };
   plan.adds_bos = [tokens] { return tokens->adds_bos(); };
+  plan.token_bytes = [tokens](std::int32_t id) { return tokens->token_bytes(id); };
   plan.tokenizer = [tokens] { return tokens->description(); };
   plan.tokenizer_sha256 = [tokens] { return tokens->hash(); };
   return plan;

@@ -9,4 +9,6 @@ inline constexpr std::string_view kPlanSchemaName = "headroom-plan";      // whi
 inline constexpr std::string_view kCorpusSchemaName = "headroom-corpus";  // what came of them
 inline constexpr std::string_view kSeriesSchemaName = "headroom-series";  // the same of several checkpoints
 
+inline constexpr std::string_view kNeedleSchemaName = "headroom-needle";  // of `headroom needle`
+
 }  // namespace headroom

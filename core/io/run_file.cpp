@@ -45,7 +45,7 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
 bool is_our_schema(std::string_view name) {
   return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName ||
          name == kCircuitsSchemaName || name == kPlanSchemaName || name == kCorpusSchemaName ||
-         name == kSeriesSchemaName || name == kBlocksSchemaName;
+         name == kSeriesSchemaName || name == kBlocksSchemaName || name == kNeedleSchemaName;
 }
 
 Result<void> check_schema(hid_t file) {

@@ -62,9 +62,11 @@ void draw_change_row(PanelContext& context, const PairedView& view, const Change
   put(columns.a, number_text(*view.ref.info, change.mean_a), {Face::Mono, 11.0f, theme.text2});
   put(columns.b, number_text(*view.ref.info, change.mean_b), {Face::Mono, 11.0f, theme.text2});
   put(columns.change, view.number(mean_change(change)),
-      {sure ? Face::MonoSemibold : Face::Mono, 11.0f, sure ? (mean_change(change) > 0.0 ? theme.first : theme.second) : ink});
+      {sure ? Face::MonoSemibold : Face::Mono, 11.0f,
+       sure ? (mean_change(change) > 0.0 ? theme.first : theme.second) : ink});
   const double half = 0.5 * (of(change.change, Statistic::CiHigh) - of(change.change, Statistic::CiLow));
-  put(columns.half, std::isfinite(half) ? "± " + number_text(*view.ref.info, half) : "–", {Face::Mono, 11.0f, theme.text3});
+  put(columns.half, std::isfinite(half) ? "± " + number_text(*view.ref.info, half) : "–",
+      {Face::Mono, 11.0f, theme.text3});
   put(columns.q, p_text(change.q), {Face::Mono, 11.0f, ink});
 }
 
@@ -94,8 +96,9 @@ void draw_paired_list(PanelContext& context, Rect frame) {
   };
   title(columns.a, "A"), title(columns.b, "B"), title(columns.change, "B − A"), title(columns.half, "95 %");
   title(columns.q, "q");
-  ui.tooltip(header, "Means of A and B over the sequences that both have; half of the 95 % t interval of the change;\n"
-                     "q: p among all heads, by Benjamini and Hochberg");
+  ui.tooltip(header,
+             "Means of A and B over the sequences that both have; half of the 95 % t interval of the change;\n"
+             "q: p among all heads, by Benjamini and Hochberg");
   context.painter().fill_rect({frame.x0, header.y1 - 1.0f, frame.x1, header.y1}, theme.line);
   const Rect note = body.height() >= 120.0f ? body.cut_bottom(20.0f) : Rect{};
   const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kChangeRow)));
@@ -110,8 +113,8 @@ void draw_paired_list(PanelContext& context, Rect frame) {
   }
   if (!order.empty()) context.facts.set("corpus.most", head_text(view->head_at(order.front())));
   if (!note.empty())
-    ui.label_at(note.x0, note.centre_y(), "coloured: q < " + short_text(kPairedLevel) + " among all heads", theme.hint(),
-                note.width());
+    ui.label_at(note.x0, note.centre_y(), "coloured: q < " + short_text(kPairedLevel) + " among all heads",
+                theme.hint(), note.width());
 }
 
 }  // namespace

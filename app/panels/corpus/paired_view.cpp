@@ -11,7 +11,8 @@ namespace headroom {
 std::optional<PairedView> paired_view(const State& state) {
   const RunEntry *const a = state.shown(), *const b = state.other();
   if (a == nullptr || b == nullptr || !a->corpus || !b->corpus) return {};
-  PairedView view{*a, *b, a->corpus.paired_with == b->id ? a->corpus.paired.get() : nullptr, {}, {}, nullptr, nullptr, ""};
+  PairedView view{*a,      *b, a->corpus.paired_with == b->id ? a->corpus.paired.get() : nullptr, {}, {}, nullptr,
+                  nullptr, ""};
   const auto ref = parse_quantity(atlas_quantity(state.view));
   if (!ref) {
     view.why = "There is no quantity of this name: choose one at the left.";
@@ -33,7 +34,8 @@ std::optional<PairedView> paired_view(const State& state) {
     if (ref->index < quantity.over_heads.size()) view.over_heads = &quantity.over_heads[ref->index];
   }
   if (view.changes.empty())
-    view.why = "Not both files keep this quantity of every sequence, or their heads are others: --keep " + ref->info->name;
+    view.why =
+        "Not both files keep this quantity of every sequence, or their heads are others: --keep " + ref->info->name;
   return view;
 }
 
@@ -52,8 +54,7 @@ std::string change_sentence(const PairedView& view, const PairedChange& change) 
   if (!std::isfinite(mean)) return "no sequence has both";
   std::string text = view.number(mean);
   const double low = of(change.change, Statistic::CiLow), high = of(change.change, Statistic::CiHigh);
-  if (std::isfinite(low) && std::isfinite(high))
-    text += ", 95 % " + view.number(low) + " … " + view.number(high);
+  if (std::isfinite(low) && std::isfinite(high)) text += ", 95 % " + view.number(low) + " … " + view.number(high);
   if (std::isfinite(change.p)) text += ", p " + p_text(change.p);
   return text;
 }

@@ -19,8 +19,8 @@ struct PairedView {
   const RunEntry& b;
   const PairedCorpora* pairs = nullptr;  // null: not there (yet)
   QuantityRef ref;
-  std::vector<const PairedChange*> changes;   // [layers, heads]; empty: nothing to show
-  const PairedChange* over_heads = nullptr;   // of each sequence's mean over its heads
+  std::vector<const PairedChange*> changes;  // [layers, heads]; empty: nothing to show
+  const PairedChange* over_heads = nullptr;  // of each sequence's mean over its heads
   const PairedChange* loss = nullptr;
   std::string why;  // there are no changes
 
