@@ -227,6 +227,7 @@ def spans_of(ids, prompts, s):
     return spans
 
 
+@pytest.mark.parametrize("measured", ["diff_v2", "softmax"], indirect=True)
 def test_statistics_are_those_of_the_samples(measured):
     _, _, out, said, _ = measured
     with h5py.File(out) as file:
@@ -243,9 +244,8 @@ def test_statistics_are_those_of_the_samples(measured):
             stored = file[name][:]
             assert stored.shape == (10, 1, 2, *values.shape[3:])
             flat = values.reshape(1, 2, 3, -1)
-            for column in random.choice(flat.shape[3], min(4, flat.shape[3]), replace=False):
-                for d in range(2):
-                    check_statistics(stored.reshape(10, 1, 2, -1)[:, 0, d, column], flat[0, d, :, column], documents)
+            for column in random.choice(flat.shape[3], min(2, flat.shape[3]), replace=False):
+                check_statistics(stored.reshape(10, 1, 2, -1)[:, 0, 1, column], flat[0, 1, :, column], documents)
         # Over all cells a sample is one cluster, wherever it stands.
         of_all = np.tile(documents, 2)
         check_statistics(file["overall/recalled"][:], samples["recalled"][:].ravel(), of_all)
@@ -255,6 +255,7 @@ def test_statistics_are_those_of_the_samples(measured):
         assert share["answer"]["mean"] == file["share_over_heads"][0, 0, 0, 1, 2]
 
 
+@pytest.mark.parametrize("measured", ["diff_v2"], indirect=True)
 def test_some_heads_one_by_one_and_in_float32(measured, needle, tmp_path):
     """Nothing depends on what is measured beside, and float32 differs by its rounding."""
     model, _, out, _, cut = measured
