@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -51,24 +49,6 @@ std::string joined(int argc, char** argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) line += (i ? " " : "") + shell_word(argv[i]);
   return line;
-}
-
-// CLI11's own check lets NaN through, which no comparison with a tolerance or budget survives.
-std::string not_a_size(const std::string& text) {
-  double value = 0.0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return number && value >= 0.0 && std::isfinite(value) ? "" : "expected a number from 0, found " + text;
-}
-
-std::string not_a_positive_size(const std::string& text) {
-  double value = 0.0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value > 0.0 && not_a_size(text).empty() ? "" : "expected a number above 0, found " + text;
-}
-
-std::string not_a_list(const std::string& text) {
-  return text.empty() ? "takes a list such as 0,2-5; found nothing" : "";
 }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
@@ -208,18 +188,6 @@ void add_corpus(CLI::App& app, CorpusArguments& arguments) {
   add_corpus_options(*command, arguments);
   add_corpus_run_options(*command, run);
   command->add_flag("--force", run.force, "replace an existing file, and begin a stopped run anew");
-}
-
-void add_series_command(CLI::App& app, SeriesArguments& arguments) {
-  add_corpus_run_options(add_series(app, arguments), arguments.corpus.run);
-}
-
-void add_blocks_command(CLI::App& app, BlocksArguments& arguments) {
-  add_corpus_run_options(add_blocks(app, arguments), arguments.corpus.run, false);
-}
-
-void add_needle_command(CLI::App& app, NeedleArguments& arguments) {
-  add_corpus_run_options(add_needle(app, arguments), arguments.corpus.run);
 }
 
 void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
@@ -502,9 +470,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_circuits(app, circuits);
   add_corpus(app, corpus);
   add_merge(app, merge);
-  add_series_command(app, series);
-  add_blocks_command(app, blocks);
-  add_needle_command(app, needle);
+  add_corpus_run_options(add_series(app, series), series.corpus.run);
+  add_corpus_run_options(add_blocks(app, blocks), blocks.corpus.run, false);
+  add_corpus_run_options(add_needle(app, needle), needle.corpus.run);
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
