@@ -9,7 +9,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "app/cli/ablate_command.h"
