@@ -21,7 +21,9 @@ std::string stream_reason(const State& state) {
 }
 
 // The view itself says what is missing and how to get it.
-std::string view_reason(const State& state) { return needs_data(state); }
+std::string view_reason(const State& state) {
+  return state.corpus() ? "a corpus keeps no residual stream: open a sequence" : needs_data(state);
+}
 
 // "0 to 575": an index that the stream does not have is refused with those it has.
 Result<void> set_index(Session& session, const char* name, const Arguments& a, std::int64_t count,

@@ -39,7 +39,8 @@ Result<void> set_arcs(Session& s, const Arguments& a) {
 void add_large_commands(CommandTable& table) {
   table.add({"tokens.large", "on|off|toggle", "Tokens: large, with predictions", "Heads",
              [](const State& state, const Arguments& a) -> std::string {
-               return !a.empty() && a.is(0, "off") ? "" : needs_data(state);
+               if (!a.empty() && a.is(0, "off")) return "";
+               return state.corpus() ? "a corpus is of many texts: open a sequence" : needs_data(state);
              },
              set_large});
   table.add_entry({"tokens.large toggle", "Tokens: large, with predictions", "Heads", "T"});

@@ -115,7 +115,7 @@ void corpus_readouts(const State& state, const Theme& theme, std::vector<NamedVa
   const double half = intervals.half(*place);
   std::string mean = number_text(*ref->info, intervals.mean[*place]);
   if (std::isfinite(half)) mean += " ± " + number_text(*ref->info, half);
-  parts.push_back({"mean " + quantity_title(*ref), mean, theme.accent});
+  parts.push_back({quantity_title(*ref), mean, theme.accent});
   if (std::isfinite(half))
     parts.push_back({state.view.corpus.bootstrap ? "95 % bootstrap" : "95 % t interval", "", theme.text3});
   parts.push_back({"n", corpus_size_text(file), theme.text});

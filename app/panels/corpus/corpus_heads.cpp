@@ -108,17 +108,17 @@ void draw_levels(RankPlot& plot, LabelSpace& space) {
 // Where heads lie whose interval holds the level.
 void draw_crossing_ground(const RankPlot& plot) {
   if (!plot.view.level) return;
-  std::optional<std::size_t> first, last;
-  for (std::size_t rank = 0; rank < plot.ranked.ranked; ++rank)
-    if (crosses(plot.view.intervals, plot.ranked.order[rank], *plot.view.level)) {
-      if (!first) first = rank;
-      last = rank;
-    }
-  if (!first) return;
   DataClip clip(plot.context.painter(), plot.frame.inner);
-  plot.context.painter().fill_rect({plot.frame.x.pixel(static_cast<double>(*first) - 0.5), plot.frame.inner.y0,
-                                    plot.frame.x.pixel(static_cast<double>(*last) + 0.5), plot.frame.inner.y1},
-                                   plot.context.theme().warn.faded(0.09f));
+  const Color ground = plot.context.theme().warn.faded(0.1f);
+  for (std::size_t rank = 0; rank < plot.ranked.ranked;) {
+    std::size_t end = rank;
+    while (end < plot.ranked.ranked && crosses(plot.view.intervals, plot.ranked.order[end], *plot.view.level)) ++end;
+    if (end > rank)
+      plot.context.painter().fill_rect({plot.frame.x.pixel(static_cast<double>(rank) - 0.5), plot.frame.inner.y0,
+                                        plot.frame.x.pixel(static_cast<double>(end) - 0.5), plot.frame.inner.y1},
+                                       ground);
+    rank = end + 1;
+  }
 }
 
 Color head_color(const RankPlot& plot, std::size_t head) {
@@ -211,11 +211,6 @@ void follow_pointer_by_rank(const RankPlot& plot) {
   if (hit.clicked) context.ui.run(select_command(context.state, head));
 }
 
-std::string counts_text(const IntervalCounts& counts, const std::string& level) {
-  return std::to_string(counts.above) + " above " + level + " · " + std::to_string(counts.below) + " below · " +
-         std::to_string(counts.cross) + " cross";
-}
-
 // t or bootstrap, and how many heads are above, below and across.
 void draw_heads_bar(PanelContext& context, const CorpusView& view, Rect row) {
   Ui& ui = context.ui;
@@ -240,8 +235,14 @@ void draw_heads_bar(PanelContext& context, const CorpusView& view, Rect row) {
   context.facts.set("corpus.above", static_cast<double>(counts.above));
   context.facts.set("corpus.below", static_cast<double>(counts.below));
   context.facts.set("corpus.cross", static_cast<double>(counts.cross));
-  const std::string text = counts_text(counts, (view.ref.info->threshold ? "" : "ε ") + short_text(*view.level));
-  ui.label_at(x, y, text, counts.cross > 0 ? theme.body(theme.warn) : theme.body(theme.text2), row.x1 - x);
+  const std::string level = (view.ref.info->threshold ? "" : "ε ") + short_text(*view.level);
+  x += ui.label_at(x, y,
+                   std::to_string(counts.above) + " above " + level + " · " + std::to_string(counts.below) + " below",
+                   theme.body(theme.text2), row.x1 - x) +
+       8.0f;
+  if (row.x1 - x > 60.0f)
+    ui.label_at(x, y, "· " + std::to_string(counts.cross) + " cross",
+                theme.body(counts.cross > 0 ? theme.warn : theme.text2), row.x1 - x);
 }
 
 void draw_rank_plot(PanelContext& context, const CorpusView& view, Rect area) {

@@ -88,8 +88,11 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
   };
   heading_line(context, body, quantity_heading(view.ref), "");
   const double count = statistic(Statistic::Count), error = statistic(Statistic::StandardError);
-  number_line(context, body, "mean", view.number(statistic(Statistic::Mean)),
-              std::isfinite(error) ? "± " + view.number(error) + " standard error" : "no standard error", theme.text);
+  const std::string mean = view.number(statistic(Statistic::Mean));
+  if (std::isfinite(error))
+    number_line(context, body, "mean ± s.e.", mean + " ± " + view.number(error), "", theme.text);
+  else
+    number_line(context, body, "mean", mean, "no standard error", theme.text);
   const auto interval = [&](const char* name, Statistic low, Statistic high, bool shown) {
     const double a = statistic(low), b = statistic(high);
     if (!std::isfinite(a)) return number_line(context, body, name, "–", "", theme.text3);
@@ -101,7 +104,7 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
   };
   interval("95 %, t", Statistic::CiLow, Statistic::CiHigh, !view.bootstrap);
   interval("95 %, bootstrap", Statistic::BootstrapLow, Statistic::BootstrapHigh, view.bootstrap);
-  number_line(context, body, "std over sequences", view.number(statistic(Statistic::Deviation)), "", theme.text);
+  number_line(context, body, "std", view.number(statistic(Statistic::Deviation)), "over sequences", theme.text);
   const auto extreme = [&](Statistic which) {
     const double value = statistic(which);
     if (!view.values) return std::string();
@@ -111,8 +114,11 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
   };
   number_line(context, body, "lowest", view.number(statistic(Statistic::Least)), extreme(Statistic::Least), theme.text);
   number_line(context, body, "highest", view.number(statistic(Statistic::Most)), extreme(Statistic::Most), theme.text);
-  number_line(context, body, "n", std::isfinite(count) ? fixed_text(count, 0) : "–",
-              "of " + corpus_size_text(view.file), theme.text);
+  const std::string all = grouped_text(view.file.sequences());
+  number_line(context, body, "sequences", std::isfinite(count) ? fixed_text(count, 0) : "–",
+              (count < static_cast<double>(view.file.sequences()) ? "of " + all + ", " : "") + "of " +
+                  grouped_text(view.file.documents()) + (view.file.documents() == 1 ? " document" : " documents"),
+              theme.text);
 }
 
 struct ShareOfSequences {
@@ -334,8 +340,10 @@ void draw_corpus_side(PanelContext& context, Rect frame) {
   const auto view = corpus_view(context.state);
   const bool shown = view && view->ref.info != nullptr;
   const std::string head = shown && view->head ? head_text(view->head_at(*view->head)) : "";
-  Rect body =
-      draw_panel_title(context, frame, "head", "Head", head, view ? "over " + corpus_size_text(view->file) : "");
+  Rect body = draw_panel_title(
+      context, frame, "head", "Head", head,
+      view ? "over " + grouped_text(view->file.sequences()) + (view->file.sequences() == 1 ? " sequence" : " sequences")
+           : "");
   body = body.inset(measure::kPadding, 6.0f);
   if (!shown || !view->head) {
     draw_note(context, body, shown ? "No head is selected." : "There is no quantity of this name.",
@@ -370,8 +378,8 @@ void draw_corpus_side(PanelContext& context, Rect frame) {
       22.0f + 20.0f + 26.0f * static_cast<float>(std::min<std::size_t>(view->file.document_names.size(), 8));
   float share = std::min(body.height(), std::max(140.0f, body.height() - documents - 12.0f));
   if (body.height() - share < 90.0f) share = body.height();
-  Rect upper = body.cut_top(std::min(share, 0.9f * body.width()));
-  heading_line(context, upper, "Share of sequences, %", "up to " + quantity_title(view->ref) + "; each disc one");
+  Rect upper = body.cut_top(std::min(share, 1.3f * body.width()));
+  heading_line(context, upper, "Share of sequences, %", "each disc a sequence");
   draw_share_plot(context, *view, sequences, upper);
   if (body.height() < 90.0f || view->file.document_names.size() < 2) return;
   body.cut_top(4.0f);

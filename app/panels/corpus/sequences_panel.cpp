@@ -104,9 +104,12 @@ std::vector<PlacedSequenceColumn> place_sequence_columns(const CorpusView& view,
   for (const SequenceColumn* const column : kept) {
     PlacedSequenceColumn one{column, column->title, {}};
     float width = column->width;
-    if (column->sort == CorpusSort::Document) width += 0.7f * spare;
+    // Numbers stay near the names that they are of.
+    const float named = std::min(0.6f * spare, 300.0f);
+    width += column->sort == CorpusSort::Document ? named
+             : column->right ? (spare - named) / static_cast<float>(std::max<std::size_t>(1, kept.size() - 2))
+                             : 0.0f;
     if (column->sort == CorpusSort::Value) {
-      width += 0.3f * spare;
       one.title = view.ref.info->column + (view.head ? " of " + head_text(view.head_at(*view.head)) : "");
     }
     one.span = row.cut_left(width);

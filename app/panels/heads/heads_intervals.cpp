@@ -80,7 +80,7 @@ void draw_interval_legend(PanelContext& context, const AtlasIntervals& intervals
   const Rect row = area.cut_top(std::min(area.height(), kIntervalLegend));
   if (row.height() < 14.0f) return;
   const float y = row.centre_y();
-  const std::string title = row.width() >= 200.0f ? "half of the interval" : "± 95 %";
+  const std::string title = row.width() >= 200.0f ? "half-width" : "± 95 %";
   float x = row.x0;
   x += ui.label_at(x, y, title, theme.hint(), row.width()) + 10.0f;
   constexpr float kCell = 22.0f;
@@ -96,8 +96,10 @@ void draw_interval_legend(PanelContext& context, const AtlasIntervals& intervals
   }
   if (area.height() < 28.0f || !intervals.level || intervals.counts.cross == 0) return;
   ui.icon(Icon::Warning, {area.x0 + 6.0f, area.y0 + 8.0f}, 11.0f, theme.warn);
-  const std::string text = std::to_string(intervals.counts.cross) + (intervals.counts.cross == 1 ? " head" : " heads") +
-                           ": the interval holds ε, so above or below is not settled by these sequences";
+  const std::string text =
+      std::to_string(intervals.counts.cross) + (intervals.counts.cross == 1 ? " head" : " heads") +
+      (area.width() >= 230.0f ? ": the interval holds ε, so above or below is not settled by these sequences"
+                              : ": the interval holds ε, not settled");
   ui.paragraph({area.x0 + 18.0f, area.y0}, text, {Face::Sans, 11.0f, theme.warn}, area.width() - 18.0f, 15.0f, true, 2);
 }
 

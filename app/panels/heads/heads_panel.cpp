@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/heads/heads_atlas.h"
+#include "app/panels/heads/heads_intervals.h"
 #include "app/panels/heads/heads_maps.h"
 #include "app/panels/heads/heads_scatter.h"
 #include "app/panels/heads/heads_table.h"
@@ -91,6 +92,7 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
   std::string hint;
   if (view != HeadsView::Atlas && run != nullptr) {
     hint = run->name;
+    if (run->corpus) hint += " · " + statistic_title(context.state);
     if (run->data)
       hint += " · " + (run->prompt_title.empty() ? std::string() : run->prompt_title + ", ") +
               grouped_text(run->data->length) + " tokens";

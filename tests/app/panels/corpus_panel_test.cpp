@@ -162,7 +162,7 @@ CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at 
 CATCH_TEST_CASE("corpus panels: every number says what it rests on", "[corpus]") {
   CorpusBench usual;
   usual.frame();
-  for (const char* text : {"All heads, sorted", "32 sequences of 8 documents", "95 % t interval", "standard error",
+  for (const char* text : {"All heads, sorted", "32 sequences of 8 documents", "95 % t interval", "mean ± s.e.",
                            "Share of sequences, %", "By document", "holds ε", "uniform attention", "mean ± 95 %"})
     CATCH_CHECK(usual.shows(text));
   CorpusBench one({.sequences = 1, .documents = 1});
@@ -189,17 +189,19 @@ CATCH_TEST_CASE("corpus panels: every number says what it rests on", "[corpus]")
 CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title sorts", "[corpus]") {
   CorpusBench bench;
   bench.frame();
-  bench.click(bench.place("S3"));
+  const auto exact = [&](const std::string& words) {
+    for (const auto* text : bench.painter->find(words))
+      if (text->text == words) return Vec2{text->baseline.x + 4.0f, text->baseline.y - 4.0f};
+    CATCH_FAIL("nothing says " << words);
+    return Vec2{};
+  };
+  bench.click(exact("S3"));  // the lowest, so the first row
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sequence S3"});
-  bench.click(bench.place("S3"), 2);
+  bench.click(exact("S3"), 2);
   CATCH_CHECK(bench.taken().back() == "corpus.open S3");
   bench.click(bench.place("heads off"));
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sort off"});
-  for (const auto* text : bench.painter->find("bootstrap"))
-    if (text->text == "bootstrap") {
-      bench.click({text->baseline.x + 4.0f, text->baseline.y - 4.0f});
-      break;
-    }
+  bench.click(exact("bootstrap"));
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.interval bootstrap"});
   bench.state.view.corpus.sequence = 5;
   bench.key(Key::Enter);
