@@ -201,14 +201,14 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head, bool
 }
 
 // Means over the eligible rows of each head: what the last panel is of.
-struct HeadMeans {
+struct MeansOfHead {
   HeadRef head;
   std::array<double, kTerms> mean{kNaN, kNaN, kNaN, kNaN};
   std::int64_t left_out = 0;
 };
 
-std::vector<HeadMeans> all_means(const RunSnapshot& run, const DrawnHeads& drawn) {
-  std::vector<HeadMeans> all;
+std::vector<MeansOfHead> all_means(const RunSnapshot& run, const DrawnHeads& drawn) {
+  std::vector<MeansOfHead> all;
   for (const std::int64_t index : drawn.layers) {
     const LayerSnapshot* layer = run.layer(index);
     if (layer == nullptr || layer->visible.empty()) continue;
@@ -219,7 +219,7 @@ std::vector<HeadMeans> all_means(const RunSnapshot& run, const DrawnHeads& drawn
       const auto at = static_cast<std::size_t>(place);
       const std::vector<std::int64_t>& visible = layer->visible[layer->visible.size() > at ? at : 0];
       const std::int64_t least = std::min(run.min_row, *std::ranges::max_element(visible));
-      HeadMeans one{{index, head}};
+      MeansOfHead one{{index, head}};
       std::array<double, kTerms> sum{};
       std::int64_t rows = 0;
       for (std::size_t i = 0; i < terms[0].size() && i < visible.size(); ++i) {
@@ -240,18 +240,18 @@ std::vector<HeadMeans> all_means(const RunSnapshot& run, const DrawnHeads& drawn
 }
 
 std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads& drawn,
-                                       const std::vector<HeadMeans>& means) {
+                                       const std::vector<MeansOfHead>& means) {
   auto panel = std::make_unique<TermPanel>();
   panel->kind = "decomposition", panel->name = "layers";
   panel->title = rich("means over rows, nats"), panel->brief = rich("nats");
   std::int64_t heads = 0, left_out = 0;
-  for (const HeadMeans& one : means) heads += std::isfinite(one.mean[0]) ? 1 : 0, left_out += one.left_out;
+  for (const MeansOfHead& one : means) heads += std::isfinite(one.mean[0]) ? 1 : 0, left_out += one.left_out;
   panel->right = rich(grouped_text(heads) + (heads == 1 ? " head" : " heads"));
   const std::int64_t first = drawn.layers.front(), last = drawn.layers.back();
   for (std::size_t t = 0; t < kTerms; ++t)
     for (std::int64_t layer = first; layer <= last; ++layer) {
       std::vector<double> values;
-      for (const HeadMeans& one : means)
+      for (const MeansOfHead& one : means)
         if (one.head.layer == layer && std::isfinite(one.mean[t])) values.push_back(one.mean[t]);
       const std::vector<double> found = quantiles(values, std::array{0.25, 0.5, 0.75});
       if (!std::ranges::binary_search(drawn.layers, layer)) {
@@ -272,11 +272,11 @@ std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads&
 }
 
 // Without a choice: the head that reads the smallest values, and the one that spreads its weights most.
-std::vector<HeadRef> usual_term_heads(const std::vector<HeadMeans>& means) {
+std::vector<HeadRef> usual_term_heads(const std::vector<MeansOfHead>& means) {
   std::vector<HeadRef> heads;
   for (const std::size_t term : {kRTerm, kETerm}) {
-    const HeadMeans* least = nullptr;
-    for (const HeadMeans& one : means)
+    const MeansOfHead* least = nullptr;
+    for (const MeansOfHead& one : means)
       if (std::isfinite(one.mean[term]) && (least == nullptr || one.mean[term] < least->mean[term])) least = &one;
     if (least != nullptr && std::ranges::find(heads, least->head) == heads.end()) heads.push_back(least->head);
   }
@@ -310,7 +310,7 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   const RunSnapshot& run = *one.run;
   HEADROOM_TRY_VOID(check_decomposition(one, choice));
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
-  const std::vector<HeadMeans> means = all_means(run, drawn);
+  const std::vector<MeansOfHead> means = all_means(run, drawn);
   HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(one, choice, usual_term_heads(means)));
   if (heads.size() > kMostTermHeads)
     return Error(
