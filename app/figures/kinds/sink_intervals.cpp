@@ -304,7 +304,7 @@ std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, cons
   }
   const auto heads = std::ssize(map.heads);
   panel->x = {0.5, static_cast<double>(heads) + 0.5};
-  panel->x.title = rich("heads by sink score");
+  panel->x.whole = true, panel->x.title = rich("heads by sink score");
   panel->y = {low < 0.0 ? std::max(-1.0, 1.06 * low) : 0.0, std::min(1.0, nice_range(0.0, 1.02 * high, false).high)};
   panel->title = rich(several ? "sink score *α*_{0}, " + map.name + " map" : "sink score *α*_{0}");
   panel->brief = rich(several ? map.name + " map" : "*α*_{0}");
@@ -344,7 +344,8 @@ Result<Figure> make_sink_intervals(const FigureRun& run, const FigureChoice& cho
   HEADROOM_TRY(const SinkCorpus corpus, read_sink_corpus(run, choice));
   Figure figure;
   for (const MapIntervals& map : corpus.maps) figure.panels.push_back(intervals_panel(*run.run, corpus, map, choice));
-  arrange(figure, choice, 174.0, corpus.maps.size() > 1 ? 150.0 : 40.0, 57.0);
+  // Many heads need the width.
+  arrange(figure, choice, 174.0, kInfinity, corpus.maps.size() > 1 ? 48.0 : 57.0);
   return figure;
 }
 
