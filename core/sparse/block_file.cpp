@@ -243,9 +243,11 @@ class BlockWriter {
                                      [](std::span<const float> head, std::size_t c) -> double { return head[c]; });
     HEADROOM_TRY(std::vector<StatisticValues> said,
                  say("mean/" + name, over_heads, std::vector<std::int64_t>(extents.size(), 0), extents));
-    if (number == BlockNumber::Recall) outcome_.recall = std::move(said);
-    if (number == BlockNumber::Agreement) outcome_.agreement = std::move(said);
-    if (number == BlockNumber::BlocksRead) outcome_.blocks_read = std::move(said);
+    std::vector<StatisticValues>* const told = number == BlockNumber::Recall       ? &outcome_.recall
+                                               : number == BlockNumber::Agreement  ? &outcome_.agreement
+                                               : number == BlockNumber::BlocksRead ? &outcome_.blocks_read
+                                                                                   : nullptr;
+    if (told != nullptr) *told = std::move(said);
     return {};
   }
 
