@@ -26,6 +26,13 @@ for gguf in .deps/demo/*.gguf; do [ -f "$gguf" ] && real=(--checkpoint "$gguf");
 cp "$work/statistics.json" assets/demo/statistics.json
 cp "$work/report.md" assets/reproduction.md
 
+# What the readers of needles do, by a Python with h5py; printed, for assets/README.md#needles.
+for name in softmax diff_v1 diff_v2; do
+  "$headroom" needle "$work/models/needle/${name}_seed1" --data assets/corpora/kjv.txt --lengths 128 --needles 3 \
+    --samples 200 --force -o "$work/needle_$name.h5"
+done
+python3 assets/needle_table.py softmax="$work/needle_softmax.h5" diff_v1="$work/needle_diff_v1.h5" diff_v2="$work/needle_diff_v2.h5"
+
 # The tables stand between two marks.
 python3 - "$work/models.md" assets/README.md <<'PYTHON'
 import pathlib, sys
