@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 #include <string_view>
 #include <utility>
 
