@@ -189,16 +189,19 @@ CATCH_TEST_CASE("corpus panels: every number says what it rests on", "[corpus]")
 CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title sorts", "[corpus]") {
   CorpusBench bench;
   bench.frame();
+  // The last one drawn: the table stands below what else names the sequence.
   const auto exact = [&](const std::string& words) {
+    Vec2 at{-1.0f, -1.0f};
     for (const auto* text : bench.painter->find(words))
-      if (text->text == words) return Vec2{text->baseline.x + 4.0f, text->baseline.y - 4.0f};
-    CATCH_FAIL("nothing says " << words);
-    return Vec2{};
+      if (text->text == words) at = {text->baseline.x + 4.0f, text->baseline.y - 4.0f};
+    return at;
   };
   bench.click(exact("S3"));  // the lowest, so the first row
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sequence S3"});
   bench.click(exact("S3"), 2);
-  CATCH_CHECK(bench.taken().back() == "corpus.open S3");
+  const std::vector<std::string> opened = bench.taken();
+  CATCH_REQUIRE_FALSE(opened.empty());
+  CATCH_CHECK(opened.back() == "corpus.open S3");
   bench.click(bench.place("heads off"));
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sort off"});
   bench.click(exact("bootstrap"));
