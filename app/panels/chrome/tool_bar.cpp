@@ -87,6 +87,11 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
   }
   const RunEntry* other = state.other();
   if (state.view.centre == CentreView::Compare && other != nullptr) {
+    if (run->corpus) {
+      const PairedCorpora* pairs = run->corpus.paired.get();
+      return {{pairs != nullptr ? "paired" : "comparing", theme.body(pairs != nullptr ? theme.ok : theme.text)},
+              {pairs != nullptr ? grouped_text(pairs->sequences) + " sequences that both have" : "", more}};
+    }
     const bool both = run->status == RunStatus::Done && other->status == RunStatus::Done;
     const bool same = run->data && other->data && run->data->prompt && other->data->prompt &&
                       run->data->prompt->ids == other->data->prompt->ids &&
@@ -294,7 +299,8 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
              [&] { return run_items(context, "show", state.view.run); });
     ui.combo("b", next(sized(window, 236, 298)), "B", state.other()->name,
              [&] { return run_items(context, "compare", state.view.other_run); });
-    ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
+    if (!run->corpus)
+      ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
   } else {
     const ModelEntry* model = state.find_model(state.model);
     const ModelEntry* opening = model == nullptr ? state.opening_model() : nullptr;
@@ -317,7 +323,9 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const bool small = window < 700.0f;
   if (busy != nullptr) {
     ui.button(next(small ? 60.0f : 84.0f), "Cancel", "cancel");
-  } else if (state.corpus() != nullptr && !compare) {
+  } else if (state.corpus() != nullptr && compare) {
+    ui.button(next(ui.button_width("Back")), "Back", "corpus");
+  } else if (state.corpus() != nullptr) {
     const auto& chosen = state.view.corpus.sequence;
     const std::string title = chosen ? "Open S" + std::to_string(*chosen) : "Open", command = "corpus.open";
     const bool can = chosen && context.commands.disabled_reason(state, command).empty();

@@ -74,7 +74,7 @@ AxisSpec mean_axis(const CorpusView& view, const RankedHeads& ranked) {
     if (!std::isfinite(value)) return;
     low = std::min(low, value), high = std::max(high, value);
   };
-  if (info.log && low > 0.0) {
+  if (info.log && low > 0.0 && high > 5.0 * low) {
     const Range range = nice_range(low, high > low ? high : 1.01 * low, true);
     return axis_spec(range.low * 0.95, range.high * 1.05, true);
   }

@@ -25,7 +25,7 @@ struct ChangeColumns {
 
 ChangeColumns change_columns(Rect row) {
   ChangeColumns columns;
-  const bool wide = row.width() >= kNameWidth + 5.0f * 58.0f, half = row.width() >= kNameWidth + 3.0f * 62.0f;
+  const bool wide = row.width() >= kNameWidth + 5.0f * 52.0f, half = row.width() >= kNameWidth + 3.0f * 60.0f;
   const float count = wide ? 5.0f : half ? 3.0f : 2.0f, each = (row.width() - kNameWidth) / count;
   float x = row.x0 + kNameWidth;
   const auto next = [&] { return x += each; };

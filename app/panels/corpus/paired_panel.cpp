@@ -90,6 +90,7 @@ void draw_change_plot(PanelContext& context, const PairedView& view, Rect area) 
   x.whole = true, x.grid = false;
   x.title = "heads, ranked by their change";
   AxisSpec y = axis_spec(range.low, range.high);
+  y.least_gap = 44.0f;
   y.title = "change of " + quantity_title(view.ref) + ", B − A";
   const PlotFrame frame = lay_out_plot(area, x, y, ui.measure(), {4.0f, 8.0f, {}, {}});
   if (frame.inner.width() < 60.0f || frame.inner.height() < 40.0f) return;
