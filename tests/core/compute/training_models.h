@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/compute/training/parameters.h"
 #include "core/compute/training/trainable_model.h"
 #include "core/model/family.h"
 #include "core/model/what_if.h"
