@@ -81,6 +81,9 @@ Result<NeedleHaystack> NeedleHaystack::create(std::span<const std::filesystem::p
 }
 
 Result<void> NeedleHaystack::encode_parts(const PlanModel& model) {
+  // Documents of ids need no tokenizer; the sentences do.
+  if (auto end = encoded(model, kNeedleEnd, "needle"); !end)
+    return std::move(end.error()).advise("needles and questions are sentences, whatever the documents are");
   for (const std::string_view city : kNeedleCities) {
     HEADROOM_TRY(Ids opening, encoded(model, needle_opening(city), "needle"));
     HEADROOM_TRY(Ids question, encoded(model, needle_question(city), "question"));

@@ -322,7 +322,7 @@ def test_136_what_cannot_be_run_is_refused(warm_command, tmp_path):
     (tmp_path / "ids.jsonl").write_text(json.dumps({"ids": [5, 257]}) + "\n")
     refused(warm_command(*base[:4], "--data", str(tmp_path / "ids.jsonl"), "--field", "ids", "--lengths", "300"), 3, "ids.jsonl", "0 to 256", "257")
     (model / "tokenizer.json").rename(model / "other.json")
-    refused(warm_command(*base, "--lengths", "300"), 5, "tokenizer")
+    refused(warm_command(*base, "--lengths", "300"), 5, "tokenizer", "are sentences")
     (model / "other.json").rename(model / "tokenizer.json")
     (tmp_path / "n.h5").write_bytes(b"mine")
     refused(warm_command(*base, "--lengths", "300", "--needles", "1"), 2, "n.h5", "--force")
