@@ -366,8 +366,7 @@ def test_131_plans_and_models_that_do_not_fit(command, data, llama, tmp_path):
 
 def test_golden_of_licences(program, run_program, demo_gguf, tmp_path):
     """Means and standard errors of transformers' own forward in float64 with hooks, on the first sequence of each of eight licences."""
-    expected = {"zero": {(18, 8): (-0.024733, 0.007405), (25, 4): (0.020297, 0.010995)},
-                "mean": {(18, 8): (0.000075, 0.000129), (25, 4): (0.011052, 0.007860)}}
+    expected = {"zero": {(25, 4): (0.020297, 0.010995)}, "mean": {(18, 8): (0.000075, 0.000129)}}  # the later a layer, the cheaper
     for mode, heads in expected.items():
         done = run_program([str(program), "ablate", str(demo_gguf), "--data", str(LICENCES), "--field", "ids", "--length", "128", "--sequences", "8",
                             "--mode", mode, "--heads", ",".join(f"L{layer}.H{head}" for layer, head in heads), "-o", str(tmp_path / f"{mode}.h5"),
