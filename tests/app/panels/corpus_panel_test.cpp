@@ -127,7 +127,7 @@ CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at 
   struct Size {
     float width, height, scale;
   };
-  constexpr Size kSizes[] = {{800, 500, 1.0f},  {1024, 640, 1.0f},  {1024, 768, 2.0f}, {1440, 900, 1.0f},
+  constexpr Size kWindows[] = {{800, 500, 1.0f},  {1024, 640, 1.0f},  {1024, 768, 2.0f}, {1440, 900, 1.0f},
                              {1440, 900, 1.5f}, {2400, 1400, 1.0f}, {2400, 1400, 2.0f}};
   std::vector<std::pair<const char*, MadeSequences>> states = {
       {"usual", {}},
@@ -143,7 +143,7 @@ CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at 
   };
   for (auto& [name, made] : states) {
     const RunEntry run = corpus_run(1, made);
-    for (const Size& size : kSizes) {
+    for (const Size& size : kWindows) {
       PanelBench bench(draw_corpus_slots, {size.width, size.height}, size.scale);
       bench.state.runs.push_back(run);
       bench.state.view.run = 1;

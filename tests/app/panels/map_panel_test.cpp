@@ -201,7 +201,7 @@ CATCH_TEST_CASE("map panel: pointing, pinning, zooming, panning and fitting", "[
   bench.move(place);
   bench.draw();
   bench.draw();
-  CATCH_CHECK(bench.hover == Hover{{}, 200, 100, {}});
+  CATCH_CHECK(bench.hover == Hover{{}, 200, 100, {}, {}});
   CATCH_CHECK(same(bench.fact("map.cell"), bench.source().cell(0, 200, 100).net));
 
   bench.click(place);
