@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <new>
 #include <string>
-#include <system_error>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/cli/ablate_command.h"

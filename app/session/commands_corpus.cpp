@@ -177,13 +177,14 @@ void add_corpus_commands(CommandTable& table) {
                s.saver().ask(SaveKind::Table, a.is(0, "heads") ? "statistics" : a[0]);
                return {};
              }});
+  // The menu of exports is full at its least height: these are in the palette, and in what Save… offers.
   for (const char* what : {"sequences", "heads"})
     table.add_entry(
-        {std::string("corpus.save ") + what, std::string("Corpus: save its ") + what + " as a table…", "Export", ""});
+        {std::string("corpus.save ") + what, std::string("Corpus: save its ") + what + " as a table…", "Heads", ""});
   for (const char* what : {"sequences", "heads"})
     for (const char* form : {"csv", "tsv"})
       table.add_entry({std::string("corpus.copy ") + what + " " + form,
-                       std::string("Corpus: copy its ") + what + " as " + form, "Export", ""});
+                       std::string("Corpus: copy its ") + what + " as " + form, "Heads", ""});
 }
 
 }  // namespace headroom

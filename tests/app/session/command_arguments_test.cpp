@@ -335,6 +335,11 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"training.smooth", {{"training.smooth 5", "training.h5"}}},
       {"training.head", {{"training.head L0.H0", "training.h5"}}},
       {"training.zoom", {{"training.zoom 1 2", "training.h5"}}},
+      {"corpus.quantity", {{"corpus.quantity sink_score", "open a corpus first"}}},
+      {"corpus.sequence", {{"corpus.sequence S3", "open a corpus first"}}},
+      {"corpus.open", {{"corpus.open S3", "open a corpus first"}}},
+      {"corpus.step", {{"corpus.step 100", "open a corpus first"}}},
+      {"corpus.save", {{"corpus.save heads " + path + ".csv", "open a corpus first"}}},
       {"training.add", {{"training.add " + path + ".none", "file.none"}}},
   };
   // Any text or path is right, or whether it is shows later, in a card or in the panel that opens.
