@@ -155,8 +155,6 @@ Result<std::string> copy_corpus(const State& state, std::string_view what, Table
   return sequence_table_text(*corpus, sorted_sequences(*corpus, state.view.corpus, place, over), head, level, format);
 }
 
-std::string needs_corpus(const State& state) {
-  return state.corpus() ? "" : "open a corpus first: headroom corpus MODEL --data PATH --length N -o all.h5";
-}
+std::string needs_corpus(const State& state) { return state.corpus() ? "" : "open a corpus first"; }
 
 }  // namespace headroom
