@@ -180,7 +180,7 @@ CATCH_TEST_CASE("10⁵ random events on the whole window", "[window]") {
     made += monkey.events();
     CATCH_INFO("event " << made << ", " << monkey.where());
     monkey.frame();
-    ++frames;
+    if (++frames % 500 == 0) monkey.settle();  // runs end on a busy machine too
     const std::vector<std::string> misuses = monkey.painter().misuses();
     CATCH_INFO((misuses.empty() ? std::string() : misuses.front()));
     CATCH_REQUIRE(misuses.empty());
@@ -201,7 +201,7 @@ CATCH_TEST_CASE("10⁵ random events on the whole window", "[window]") {
   CATCH_CHECK(late < early + 64.0);
   for (const std::string& text : cut) CATCH_CHECK(text == "");
   CATCH_CHECK(checked > 100);
-  CATCH_CHECK(centres.size() >= 5);  // of 8: which come depends on when runs are done
+  CATCH_CHECK(centres.size() >= 6);  // of 8: which come depends on when runs are done
   CATCH_CHECK(views.size() == 4);
   CATCH_CHECK(overlays.size() >= 10);  // of 11, likewise
   CATCH_CHECK(monkey.executed().size() > 40);
