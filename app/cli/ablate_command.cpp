@@ -176,7 +176,8 @@ Result<void> check_of_text(const AblateArguments& arguments) {
   if (arguments.mode == "gradient") return of_plans("--mode", "gradient");
   if (arguments.top > 0) return of_plans("--top", "a text");
   if (arguments.cumulative > 0) return of_plans("--cumulative", "a text");
-  if (arguments.corpus.length > 0) return of_plans("--length", "a text");
+  if (arguments.corpus.batch_tokens > 0) return of_plans("--batch-tokens", "a text");
+  if (arguments.corpus.bootstrap_seed > 0) return of_plans("--bootstrap-seed", "a text");
   return {};
 }
 
@@ -219,6 +220,7 @@ int run_ablate(const AblateArguments& given) {
   if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
+  use_threads(arguments.corpus);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), json);
   RunNotes notes;

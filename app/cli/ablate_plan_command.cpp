@@ -259,7 +259,12 @@ nlohmann::json plan_ablation_json(const PlanAblationRequest& request, const RunN
 }  // namespace
 
 void add_ablate_plan_options(CLI::App& command, AblateArguments& arguments) {
-  add_plan_options(command, arguments.corpus, false);
+  CLI::Option* plan = add_plan_options(command, arguments.corpus, false);
+  command.get_option("--bos")->excludes(plan);
+  CLI::Option* data = command.get_option("--data");
+  for (const char* name : {"--split", "--field", "--ids-dtype", "--document-end", "--length", "--stride", "--pack",
+                           "--separator", "--sequences", "--pieces", "--seed", "--order"})
+    command.get_option(name)->needs(data);
   add_batch_options(command, arguments.corpus);
   command.add_option("--top", arguments.top, "of a plan: take away only the K most important heads by gradients")
       ->check(CLI::Range(1, 1000000));
@@ -278,6 +283,8 @@ int run_ablate_plan(const AblateArguments& given) {
   arguments.corpus.bos = arguments.run.prompt.bos;
   auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
+  if (const auto checked = check_plan_output(arguments.corpus, *model, true); !checked)
+    return report_error(checked.error(), json);
   ProgressLine progress;
   const GracefulStop graceful;
   const auto failed = [&](const Error& error) {
@@ -307,7 +314,7 @@ int run_ablate_plan(const AblateArguments& given) {
   else
     std::fputs(plan_ablation_text(*request, *outcome, notes).c_str(), stdout);
   if (outcome->non_finite == 0) return 0;
-  std::fprintf(stderr, "warning: the loss of %lld sequences is not finite: they count for nothing\n",
+  std::fprintf(stderr, "warning: the loss of %lld sequences is not finite: no change of theirs counts\n",
                static_cast<long long>(outcome->non_finite));
   return kPartialResult;
 }

@@ -45,12 +45,14 @@ std::string change_text(const PairedChange& change) {
   if (of(change.change, Statistic::Count) == 0.0) return "no sequence has it in both";
   std::string text = number_or_dash(change.mean_a) + " → " + number_or_dash(change.mean_b) + ": " +
                      signed_or_dash(of(change.change, Statistic::Mean));
+  const std::string alone =
+      change.in_one > 0 ? format("; in one file alone: %lld", static_cast<long long>(change.in_one)) : "";
   const double error = of(change.change, Statistic::StandardError);
-  if (!std::isfinite(error)) return text;
+  if (!std::isfinite(error)) return text + alone;
   text += format(" ± %.3g, 95 %% [%+.3g, %+.3g]", error, of(change.change, Statistic::CiLow),
                  of(change.change, Statistic::CiHigh));
   if (std::isfinite(change.p)) text += format(", p %.2g; %.3g would be seen", change.p, change.detectable);
-  return text;
+  return text + alone;
 }
 
 double median_of(std::vector<double> values) {
@@ -118,6 +120,7 @@ ordered_json changes_json(std::span<const PairedChange> changes) {
     object[statistic_names()[i]] = array_of(changes, [i](const PairedChange& c) { return c.change[i]; });
   object["p"] = array_of(changes, [](const PairedChange& c) { return c.p; });
   object["q"] = array_of(changes, [](const PairedChange& c) { return c.q; });
+  object["in_one"] = array_of(changes, [](const PairedChange& c) { return static_cast<double>(c.in_one); });
   object["detectable"] = array_of(changes, [](const PairedChange& c) { return c.detectable; });
   return object;
 }

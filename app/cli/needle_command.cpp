@@ -110,10 +110,6 @@ Result<PreparedNeedles> prepare_needles(const NeedleArguments& arguments, const 
   return prepared;
 }
 
-void say(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) std::fprintf(stderr, "note: %s\n", escape_for_terminal(warning).c_str());
-}
-
 // "0.875 ± 0.041": a half width of the 95 % interval, where there is one.
 std::string with_half_width(const StatisticValues& values, const char* digits) {
   std::string text = format(digits, of(values, Statistic::Mean));
@@ -152,31 +148,22 @@ std::string needle_text(const NeedleRequest& request, const RunNotes& notes, con
   return text + format("Wrote %s.\n", output.c_str());
 }
 
-nlohmann::json numbers_json(const StatisticValues& values) {
-  nlohmann::json object = nlohmann::json::object();
-  for (std::size_t i = 0; i < kStatistics; ++i) {
-    const double value = values[i];
-    object[statistic_names()[i]] = value == value ? nlohmann::json(value) : nlohmann::json();
-  }
-  return object;
-}
-
 nlohmann::json needle_json(const NeedleRequest& request, const RunNotes& notes, const NeedleOutcome& outcome) {
   const NeedleHaystack& haystack = *request.haystack;
   nlohmann::json cells = nlohmann::json::array(), heads = nlohmann::json::array();
   for (const NeedleCell& cell : outcome.cells) {
     nlohmann::json share = nlohmann::json::object();
     for (std::size_t span = 0; span < kNeedleSpans; ++span)
-      share[needle_span_names()[span]] = numbers_json(cell.share[span]);
+      share[needle_span_names()[span]] = statistics_json(cell.share[span]);
     cells.push_back({{"length", cell.length},
                      {"depth", cell.depth},
-                     {"recalled", numbers_json(cell.recalled)},
-                     {"answer_loss", numbers_json(cell.answer_loss)},
+                     {"recalled", statistics_json(cell.recalled)},
+                     {"answer_loss", statistics_json(cell.answer_loss)},
                      {"share_over_heads", std::move(share)}});
   }
   for (std::size_t i = 0; i < std::min(kShownNeedleHeads, outcome.heads.size()); ++i)
     heads.push_back({{"head", head_text({outcome.heads[i].layer, outcome.heads[i].head})},
-                     {"retrieval_score", numbers_json(outcome.heads[i].retrieval)}});
+                     {"retrieval_score", statistics_json(outcome.heads[i].retrieval)}});
   return {{"path", request.run.output.string()},
           {"needles", haystack.options().needles},
           {"samples", haystack.options().samples},
@@ -185,7 +172,7 @@ nlohmann::json needle_json(const NeedleRequest& request, const RunNotes& notes, 
           {"asked", outcome.all},
           {"done", outcome.done},
           {"complete", outcome.done == outcome.all},
-          {"recalled", numbers_json(outcome.recalled)},
+          {"recalled", statistics_json(outcome.recalled)},
           {"heads", std::move(heads)},
           {"measured_heads", outcome.measured_heads},
           {"threshold", kRetrievalThreshold},
@@ -254,7 +241,7 @@ int run_needle(const NeedleArguments& given) {
   const auto haystack = make_haystack(arguments, *model, progress);
   progress.clear();
   if (!haystack) return failed(haystack.error(), json);
-  say(haystack->warnings());
+  print_notes(haystack->warnings());
   use_threads(arguments.corpus);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), json);
@@ -268,9 +255,7 @@ int run_needle(const NeedleArguments& given) {
   progress.clear();
   if (!outcome) return failed(outcome.error(), json);
   if (json)
-    std::printf("%s\n", needle_json(prepared->request, prepared->notes, *outcome)
-                            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-                            .c_str());
+    print_json(needle_json(prepared->request, prepared->notes, *outcome));
   else
     std::fputs(needle_text(prepared->request, prepared->notes, *outcome).c_str(), stdout);
   if (outcome->cancelled) {

@@ -367,6 +367,10 @@ int run_series(const SeriesArguments& arguments) {
     print_series_json(arguments, *run);
   else
     print_series(arguments, *run);
+  if (!run->outcome.different_kinds.empty())
+    std::fprintf(stderr,
+                 "warning: checkpoints were run on different processors or threads, whose last bits may differ: %s\n",
+                 escape_for_terminal(run->outcome.different_kinds).c_str());
   for (const std::string& violation : run->violations)
     std::fprintf(stderr, "warning: self-check: %s\n", escape_for_terminal(violation).c_str());
   if (!run->violations.empty()) return kInternalBug;

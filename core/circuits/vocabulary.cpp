@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t kStripTokens = 1024;
+constexpr double kSumBytes = 1024.0 * 1024.0 * 1024.0;  // of all partial sums
 
 }  // namespace
 
@@ -48,17 +50,18 @@ Result<std::vector<double>> read_token(const ModelSource& source, const WeightRe
 Result<Thin> embedding_times_unembedding(const ModelSource& source, const ModelSpec& model,
                                          const CircuitProgress& progress, const CircuitStop& stop) {
   const std::int64_t hidden = model.embedding.columns(), tokens = path_vocabulary(model);
-  const double bytes =
-      static_cast<double>(computing_threads()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
+  const std::int64_t strips = (tokens + kStripTokens - 1) / kStripTokens;
+  const double bytes_of_sum = 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
+  // Each part of the strips has a sum of its own. How many there are follows from the model alone, so that any number
+  // of threads gives the same bits.
+  const std::int64_t parts = std::min(strips, std::clamp<std::int64_t>(std::llround(kSumBytes / bytes_of_sum), 2, 16));
+  const double bytes = static_cast<double>(parts) * bytes_of_sum;
   const FreeMemory memory = free_memory();
   if (bytes > memory.bytes) {
     Error error(ErrorCode::OutOfMemory, "the product of embedding and unembedding does not fit into memory");
     return error.wanted(format("%.1f GB", bytes / 1e9),
                         format("%.1f GB, %s", memory.bytes / 1e9, memory.limit.c_str()));
   }
-  const std::int64_t strips = (tokens + kStripTokens - 1) / kStripTokens;
-  // Each part of the strips has a sum of its own, so that a machine gives the same bits every time.
-  const std::int64_t parts = std::min(strips, computing_threads());
   std::vector<Thin> sums(static_cast<std::size_t>(parts), Thin(hidden, hidden));
   Mutex mutex;
   std::optional<Error> failed;

@@ -375,12 +375,8 @@ class CorpusWriter {
   // Results [columns] as [statistics, columns].
   Result<void> write_results(const std::string& path, const Extents& extents,
                              std::span<const StatisticValues> results) {
-    std::vector<double> values;
-    values.reserve(kStatistics * results.size());
-    for (std::size_t i = 0; i < kStatistics; ++i)
-      for (const StatisticValues& result : results) values.push_back(result[i]);
     const Extents count = behind(static_cast<std::int64_t>(kStatistics), extents);
-    return writer_.write(path, origin(count), count, values);
+    return writer_.write(path, origin(count), count, by_statistic(results));
   }
 
   // As many columns at once as fit into memory with all sequences.

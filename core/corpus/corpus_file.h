@@ -13,6 +13,7 @@
 #include "core/corpus/corpus_layout.h"
 #include "core/corpus/corpus_totals.h"
 #include "core/corpus/plan.h"
+#include "core/corpus/shard_origin.h"
 #include "core/corpus/statistics.h"
 #include "core/io/run_file_writer.h"
 
@@ -27,14 +28,6 @@ class SequenceValues {
   [[nodiscard]] virtual Result<void> floats(std::int64_t sequence, std::size_t first, std::span<float> out) const = 0;
   [[nodiscard]] virtual Result<void> integers(std::int64_t sequence, std::size_t first,
                                               std::span<std::int32_t> out) const = 0;
-};
-
-// Where the sequences of a range were run.
-struct ShardOrigin {
-  std::int64_t first = 0, count = 0;
-  std::string file, sha256, host, device, kernel_target;
-  std::int64_t threads = 0;
-  double seconds = 0.0;
 };
 
 struct CorpusContent {

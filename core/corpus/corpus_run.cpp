@@ -86,11 +86,7 @@ bool is_finished(const std::filesystem::path& target, const std::string& setting
 // The request of one sequence, as it would be given to analyze().
 AnalysisRequest of_first_sequence(const CorpusRequest& request) {
   AnalysisRequest run = request.run;
-  run.prompt = {};
-  run.prompt.ids = request.plan->sequences.front().ids;
-  run.prompt.bos_added = request.plan->bos_id.has_value();
-  run.prompt.first_is_bos = run.model->spec.bos_token_id && run.prompt.ids.front() == *run.model->spec.bos_token_id;
-  run.prompt.source = "ids_sha256 " + request.plan->ids_sha256;
+  run.prompt = prompt_of_sequence(*request.plan, 0, run.model->spec);
   run.summary_only = run.hidden = run.exact_maps = false;
   run.pool_blocks = 0;
   return run;

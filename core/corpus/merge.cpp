@@ -19,6 +19,7 @@
 #include "core/checkpoint/strict_json.h"
 #include "core/corpus/corpus_file.h"
 #include "core/corpus/corpus_part.h"
+#include "core/corpus/shard_origin.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/target_check.h"
 #include "core/model/model_spec.h"
@@ -289,30 +290,9 @@ class Merger {
   Result<std::vector<ShardOrigin>> read_shards() {
     std::vector<ShardOrigin> all_shards;
     for (const CorpusPart& part : parts_) {
-      const RunFile& file = *part.file;
-      HEADROOM_TRY(const std::vector<double> first, file.read("shards/first"));
-      HEADROOM_TRY(const std::vector<double> count, file.read("shards/count"));
-      HEADROOM_TRY(const std::vector<double> threads, file.read("shards/threads"));
-      HEADROOM_TRY(const std::vector<double> seconds, file.read("shards/seconds"));
-      HEADROOM_TRY(const std::vector<std::string> names, file.read_strings("shards/file"));
-      HEADROOM_TRY(const std::vector<std::string> hashes, file.read_strings("shards/sha256"));
-      HEADROOM_TRY(const std::vector<std::string> hosts, file.read_strings("shards/host"));
-      HEADROOM_TRY(const std::vector<std::string> devices, file.read_strings("shards/device"));
-      HEADROOM_TRY(const std::vector<std::string> targets, file.read_strings("shards/kernel_target"));
-      const std::size_t rows = first.size();
-      for (const std::size_t size : {count.size(), threads.size(), seconds.size(), names.size(), hashes.size(),
-                                     hosts.size(), devices.size(), targets.size()})
-        if (size != rows) return part.named(Error(ErrorCode::Corrupt, "a part does not say where it was run"));
-      for (std::size_t i = 0; i < rows; ++i) {
-        ShardOrigin shard{static_cast<std::int64_t>(first[i]),
-                          static_cast<std::int64_t>(count[i]),
-                          names[i],
-                          hashes[i],
-                          hosts[i],
-                          devices[i],
-                          targets[i],
-                          static_cast<std::int64_t>(threads[i]),
-                          seconds[i]};
+      auto origins = read_origins(*part.file);
+      if (!origins) return part.named(origins.error());
+      for (ShardOrigin& shard : *origins) {
         if (shard.file.empty()) {
           shard.file = part.path.filename().string();
           HEADROOM_TRY(shard.sha256, sha256_of_file(part.path));
@@ -320,15 +300,9 @@ class Merger {
         all_shards.push_back(std::move(shard));
       }
     }
-    std::set<std::string> kinds;
-    for (const ShardOrigin& shard : all_shards)
-      kinds.insert(shard.device + " " + shard.kernel_target +
-                   format(" with %lld threads", static_cast<long long>(shard.threads)));
-    std::string listed;
-    for (const std::string& kind : kinds) listed += (listed.empty() ? "" : ", ") + kind;
-    if (kinds.size() > 1)
+    if (const std::string kinds = different_kinds(all_shards); !kinds.empty())
       notes_.push_back("warning: parts were run on different processors or threads, whose last bits may differ: " +
-                       listed);
+                       kinds);
     return all_shards;
   }
 

@@ -58,15 +58,6 @@ std::vector<double> counted(std::int64_t count) {
   return values;
 }
 
-// [columns] as [statistic, columns].
-std::vector<double> by_statistic(std::span<const StatisticValues> results) {
-  std::vector<double> values;
-  values.reserve(kStatistics * results.size());
-  for (std::size_t i = 0; i < kStatistics; ++i)
-    for (const StatisticValues& result : results) values.push_back(result[i]);
-  return values;
-}
-
 std::string hash_of_ids(const std::vector<std::int32_t>& ids) {
   Sha256 hash;
   hash.update(std::as_bytes(std::span(ids)));

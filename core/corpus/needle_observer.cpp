@@ -134,7 +134,8 @@ void NeedleObserver::measure_first_row(std::int64_t layer, std::int64_t head, in
 // Whether the largest weight of a row that predicts a token of the answer is on that token in the needle.
 void NeedleObserver::count_copy(std::size_t place, std::int64_t row, std::span<const double> weights) {
   double& score = measures_.retrieval[place];
-  if (std::isnan(score)) score = 0.0;
+  if (row == prompt_.first_row()) score = 0.0;
+  if (!std::ranges::all_of(weights, [](double weight) { return std::isfinite(weight); })) score = kNaN;  // and stays so
   const auto largest = std::ranges::max_element(weights) - weights.begin();
   const bool in_answer = largest >= prompt_.answer_begin && largest < prompt_.answer_begin + prompt_.answer_tokens;
   if (in_answer && prompt_.ids[static_cast<std::size_t>(largest)] == prompt_.ids[static_cast<std::size_t>(row + 1)])

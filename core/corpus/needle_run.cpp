@@ -11,6 +11,7 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
+#include "core/corpus/corpus_run.h"
 #include "core/corpus/needle_file.h"
 #include "core/corpus/needle_observer.h"
 #include "core/io/corpus_schema.h"
@@ -40,12 +41,6 @@ Result<void> check_reads(const ModelSpec& model) {
   if (!model.capture && !model.encoder && model.causal() && model.lm_head.weight.present()) return {};
   Error error(ErrorCode::Unsupported, "needles are for models that predict the next token of one sequence");
   return error.wanted("a decoder with a head of its own", model.capture ? "a capture" : model.model_type);
-}
-
-std::size_t prompts_together(const NeedleRequest& request, std::int64_t length) {
-  const bool gpu = request.run.device.starts_with("cuda");
-  const std::int64_t tokens = request.batch_tokens > 0 ? request.batch_tokens : gpu ? 65536 : 4096;
-  return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / length));
 }
 
 class NeedleRun {
@@ -126,7 +121,7 @@ class NeedleRun {
 
   Result<std::vector<NeedleMeasures>> run_cell(std::size_t length, std::size_t depth) {
     std::vector<NeedleMeasures> samples;
-    const std::size_t size = prompts_together(request_, options_.lengths[length]);
+    const std::size_t size = sequences_together(request_.batch_tokens, request_.run.device, options_.lengths[length]);
     const auto all = static_cast<std::size_t>(options_.samples);
     for (std::size_t first = 0; first < all; first += size) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
@@ -298,12 +293,24 @@ Result<MemoryItem> needle_memory(const NeedleRequest& request) {
                plan_run(of_prompt(request, request.haystack->prompt(options.lengths.size() - 1, 0, 0))));
   const double heads = static_cast<double>(plan.request.layers.size() * plan.request.heads.size());
   const double of_sample = heads * static_cast<double>(4 * kNeedleSpans * kNeedleMaps + 1) * sizeof(double);
-  // One quantity of all samples beside them, and its resamples.
-  const double of_statistics =
-      heads * static_cast<double>(kNeedleSpans * kNeedleMaps) * sizeof(double) *
-      (static_cast<double>(2 * options.samples) +
-       static_cast<double>(SequenceStatistics::kResamples + 3 * std::ssize(statistic_names())));
-  const double bytes = static_cast<double>(options.samples) * of_sample + of_statistics +
+  // One quantity of all samples beside them, and the scores of all cells.
+  const double of_statistics = heads * static_cast<double>(kNeedleSpans * kNeedleMaps) * sizeof(double) *
+                               static_cast<double>(2 * options.samples + 3 * std::ssize(statistic_names()));
+  const double of_scores = 2.0 * heads * sizeof(double) *
+                           static_cast<double>(options.lengths.size() * options.depths.size()) *
+                           static_cast<double>(options.samples);
+  // Prompts that run together: their streams, and the values of a layer.
+  double tokens = 0.0;
+  for (const std::int64_t length : options.lengths)
+    tokens = std::max(tokens, static_cast<double>(length) * static_cast<double>(sequences_together(
+                                                                request.batch_tokens, request.run.device, length)));
+  const double real = request.run.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
+  std::int64_t value_channels = 0;
+  for (const BlockSpec& block : plan.model.blocks)
+    value_channels = std::max(value_channels, block.attention.num_value_blocks * block.attention.value_dim);
+  const double of_batch = tokens * (real * static_cast<double>(numbers_of_position(plan.model)) +
+                                    sizeof(double) * static_cast<double>(value_channels));
+  const double bytes = static_cast<double>(options.samples) * of_sample + of_statistics + of_scores + of_batch +
                        4.0 * static_cast<double>(request.haystack->tokens());
   return MemoryItem{"values of the samples of a cell",
                     format("%lld samples of %g heads", static_cast<long long>(options.samples), heads),

@@ -2,6 +2,7 @@
 // thread at a time. Definitions: core/corpus/CORPUS.md
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,6 +19,8 @@
 #include "core/text/tokenizer.h"
 
 namespace headroom {
+
+struct Prompt;
 
 struct PlanOptions {
   DocumentOptions documents;  // vocab_size is the model's
@@ -67,6 +70,8 @@ struct PlanModel {
 };
 // Borrows the model.
 [[nodiscard]] PlanModel plan_model(const OpenedModel& model);
+// One of its sequences as the prompt of a run (core/run/analysis.h).
+[[nodiscard]] Prompt prompt_of_sequence(const CorpusPlan& plan, std::size_t sequence, const ModelSpec& model);
 
 using PlanProgress = std::function<void(std::int64_t documents, std::int64_t sequences)>;
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -82,11 +83,7 @@ std::string names_of(std::span<const HeadSet> sets) {
 AblationRequest of_sequence(const PlanAblationRequest& request, std::size_t sequence) {
   AblationRequest one = request.ablation;
   AnalysisRequest& run = one.run;
-  run.prompt = {};
-  run.prompt.ids = request.plan->sequences[sequence].ids;
-  run.prompt.bos_added = request.plan->bos_id.has_value();
-  run.prompt.first_is_bos = run.model->spec.bos_token_id && run.prompt.ids.front() == *run.model->spec.bos_token_id;
-  run.prompt.source = "ids_sha256 " + request.plan->ids_sha256;
+  run.prompt = prompt_of_sequence(*request.plan, sequence, run.model->spec);
   one.not_finite_too = true;
   return one;
 }
@@ -146,7 +143,7 @@ class PlanAblation {
     }
     HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked, check_target(run.output, run.force, run.inputs));
     HEADROOM_TRY(log_, AblationLog::open(run.output, of_log, run.force));
-    outcome_.resumed = log_->count(asks_changes() ? Done::Changes : Done::Gradients);
+    outcome_.resumed = std::max(log_->count(Done::Changes), log_->count(Done::Gradients));
     if (request_.needs_gradients()) {
       auto run_all = run_gradients();
       // What no run can go on with is not kept.
@@ -286,13 +283,13 @@ class PlanAblation {
   Result<void> run_gradients() {
     begin_pass(kGradientRuns);
     const std::vector<std::size_t> left = left_of(Done::Gradients);
+    auto begin = std::chrono::steady_clock::now();  // the first of a batch bears the pass before its gradients
     return run_unchanged(
         left, plan_.forward,
         [&](std::span<const std::size_t> some, std::span<const std::unique_ptr<PassObserver>> observers,
             std::span<const ForwardSummary> summaries) -> Result<void> {
           std::vector<std::vector<std::int32_t>> ids;
           for (const std::size_t s : some) ids.push_back(request_.plan->sequences[s].ids);
-          auto begin = std::chrono::steady_clock::now();
           const auto take = [&](std::size_t i, const HeadGradients& gradients) -> Result<void> {
             const double loss = summaries[i].next_token_loss.value_or(kNaN);
             HEADROOM_TRY_VOID(check_loss(gradients.loss, loss));
@@ -348,23 +345,31 @@ class PlanAblation {
       outcome_.sets.push_back(planned_.results[i].heads);
   }
 
-  // All that gradients were asked of, the most important one first; those without a number last.
-  [[nodiscard]] std::vector<HeadRef> by_gradient() const {
+  // By falling mean over sequences, as the file has it; those without a number last. `of_sequence`: value of a record.
+  template <typename OfSequence>
+  [[nodiscard]] std::vector<HeadRef> by_mean(Done kind, const std::vector<HeadRef>& heads,
+                                             const OfSequence& of_sequence) const {
     std::vector<std::pair<double, HeadRef>> order;
-    const std::vector<HeadRef> heads = all_heads();
     for (std::size_t place = 0; place < heads.size(); ++place) {
-      if (candidates_.find(heads[place]) == nullptr) continue;
-      double sum = 0.0;
+      double sum = 0.0, count = 0.0;
       for (std::size_t s = 0; s < sequences_; ++s) {
-        const double g = (*log_->find(Done::Gradients, static_cast<std::int64_t>(s)))[1 + place];
-        if (std::isfinite(g)) sum += std::abs(g);
+        const double value = of_sequence((*log_->find(kind, static_cast<std::int64_t>(s)))[1 + place]);
+        if (!std::isnan(value)) sum += value, count += 1.0;
       }
-      order.emplace_back(sum, heads[place]);
+      const double mean = sum / count;
+      order.emplace_back(std::isnan(mean) ? -kInfinity : mean, heads[place]);
     }
     std::ranges::stable_sort(order, std::ranges::greater(), &std::pair<double, HeadRef>::first);
     std::vector<HeadRef> ordered;
-    for (const auto& [importance, head] : order) ordered.push_back(head);
+    for (const auto& [mean, head] : order) ordered.push_back(head);
     return ordered;
+  }
+
+  // All that gradients were asked of, the most important one first.
+  [[nodiscard]] std::vector<HeadRef> by_gradient() const {
+    std::vector<HeadRef> order = by_mean(Done::Gradients, all_heads(), [](double g) { return std::abs(g); });
+    std::erase_if(order, [&](const HeadRef& head) { return candidates_.find(head) == nullptr; });
+    return order;
   }
 
   // z̄ over all positions of all sequences; one that is not finite throughout counts for nothing.
@@ -464,19 +469,7 @@ class PlanAblation {
 
   // Those that were taken away one by one, the one whose loss change is largest first.
   [[nodiscard]] std::vector<HeadRef> by_mean_change() const {
-    std::vector<std::pair<double, HeadRef>> order;
-    for (std::size_t i = 0; i < outcome_.singles.size(); ++i) {
-      double sum = 0.0;
-      for (std::size_t s = 0; s < sequences_; ++s) {
-        const double change = (*log_->find(Done::Changes, static_cast<std::int64_t>(s)))[1 + i];
-        if (std::isfinite(change)) sum += change;
-      }
-      order.emplace_back(sum, outcome_.singles[i]);
-    }
-    std::ranges::stable_sort(order, std::ranges::greater(), &std::pair<double, HeadRef>::first);
-    std::vector<HeadRef> ordered;
-    for (const auto& [change, head] : order) ordered.push_back(head);
-    return ordered;
+    return by_mean(Done::Changes, outcome_.singles, [](double change) { return change; });
   }
 
   // Columns [first, first + count) of the records of all sequences.
@@ -495,7 +488,6 @@ class PlanAblation {
     std::vector<std::int64_t> documents;
     for (const PlannedSequence& sequence : request_.plan->sequences) documents.push_back(sequence.document);
     const SequenceStatistics statistics(documents, request_.bootstrap_seed);
-    outcome_.documents = statistics.documents();
     const auto take = [&](SequenceColumns& to, Doubles values, std::size_t columns) {
       to.values = std::move(values);
       if (columns > 0) to.statistics = statistics.compute(to.values, columns);
@@ -514,6 +506,10 @@ class PlanAblation {
       take(outcome_.importance, std::move(size), table);
       take(outcome_.first_order, std::move(order), table);
     }
+    std::set<std::int64_t> with_loss;  // an interval rests on these
+    for (std::size_t s = 0; s < sequences_; ++s)
+      if (std::isfinite(outcome_.loss.values[s])) with_loss.insert(documents[s]);
+    outcome_.documents = std::ssize(with_loss);
     outcome_.non_finite = std::ranges::count_if(outcome_.loss.values, [](double loss) { return !std::isfinite(loss); });
     outcome_.seconds = log_->seconds();
   }
@@ -549,6 +545,23 @@ RunMemory estimate_plan_ablation_memory(const PlanAblationRequest& request, std:
   const double together = std::min(
       static_cast<double>(request.plan->sequences.size()),
       static_cast<double>(sequences_together(request.batch_tokens, one.run.device, request.plan->options.length)));
+  {
+    // A record of each sequence, and the columns that statistics are of.
+    std::size_t heads = 0;
+    for (const BlockSpec& block : model.blocks) heads = std::max(heads, block.attention.heads.size());
+    const auto some = [](const std::vector<std::int64_t>& chosen, std::size_t all) {
+      return static_cast<double>(chosen.empty() ? all : chosen.size());
+    };
+    const double table = some(one.run.layers, model.blocks.size()) * some(one.run.heads, heads);
+    const double changes = request.gradient && request.top == 0 && one.sets.empty() ? 0.0
+                           : request.top > 0                                        ? static_cast<double>(request.top)
+                           : one.heads.empty() ? table
+                                               : static_cast<double>(one.heads.size());
+    const double numbers = 1.0 + 2.0 * table + changes + static_cast<double>(one.sets.size()) +
+                           static_cast<double>(request.cumulative) + (request.needs_gradients() ? 5.0 * table : 0.0);
+    const auto sequences = static_cast<double>(request.plan->sequences.size());
+    add("numbers of all sequences", format("2 × %g × %g × 8 bytes", sequences, numbers), 16.0 * sequences * numbers);
+  }
   if (request.needs_gradients() || one.mode.change == "head=mean") {
     const double position = static_cast<double>(numbers_of_position(model)) * real;
     add("sequences together", format("%g × %g × %g bytes", together, length, position), together * length * position);

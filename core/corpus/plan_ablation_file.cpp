@@ -207,12 +207,8 @@ class PlanAblationWriter {
     std::vector<std::int64_t> count = number.extents;
     count.insert(count.begin(), static_cast<std::int64_t>(kStatistics));
     const std::vector<std::int64_t> start(count.size(), 0);
-    if (number.in_root) {
-      std::vector<double> values;
-      for (std::size_t i = 0; i < kStatistics; ++i)
-        for (const StatisticValues& column : number.columns->statistics) values.push_back(column[i]);
-      HEADROOM_TRY_VOID(writer_.write(number.name, start, count, values));
-    }
+    if (number.in_root)
+      HEADROOM_TRY_VOID(writer_.write(number.name, start, count, by_statistic(number.columns->statistics)));
     if (!number.in_sequences) return {};
     count.front() = outcome_.sequences;
     return writer_.write("sequences/" + number.name, start, count, number.columns->values);
@@ -251,9 +247,7 @@ class PlanAblationWriter {
 Result<void> write_plan_ablation(const PlanAblationRequest& request, const PlanAblationOutcome& outcome,
                                  const BackendInfo& library, const kernels::StopRequested& stop) {
   AnalysisRequest run = request.ablation.run;
-  run.prompt = {};
-  run.prompt.ids = request.plan->sequences.front().ids;
-  run.prompt.source = "ids_sha256 " + request.plan->ids_sha256;
+  run.prompt = prompt_of_sequence(*request.plan, 0, run.model->spec);
   RunFileWriter::Options options;
   options.force = run.force;
   options.inputs = run.inputs;

@@ -1,4 +1,5 @@
 // What a plan asks of an opened model: its tokenizer, and which tokens begin and end a text.
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 
 #include "core/checkpoint/strict_json.h"
 #include "core/corpus/plan.h"
+#include "core/run/analysis.h"
 #include "core/run/provenance.h"
 
 namespace headroom {
@@ -99,6 +101,15 @@ class ModelTokens {
 };
 
 }  // namespace
+
+Prompt prompt_of_sequence(const CorpusPlan& plan, std::size_t sequence, const ModelSpec& model) {
+  Prompt prompt;
+  prompt.ids = plan.sequences[sequence].ids;
+  prompt.bos_added = plan.bos_id.has_value();
+  prompt.first_is_bos = model.bos_token_id && prompt.ids.front() == *model.bos_token_id;
+  prompt.source = "ids_sha256 " + plan.ids_sha256;
+  return prompt;
+}
 
 PlanModel plan_model(const OpenedModel& model) {
   const auto tokens = std::make_shared<ModelTokens>(model);

@@ -16,6 +16,7 @@
 #include "core/checkpoint/strict_json.h"
 #include "core/corpus/plan_file.h"
 #include "core/corpus/sequence_record.h"
+#include "core/corpus/shard_origin.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/io/run_file_writer.h"
@@ -130,6 +131,7 @@ class SeriesWriter {
   }
 
   Result<void> look_at_parts() {
+    std::vector<ShardOrigin> origins;
     for (const SeriesPart& part : request_.parts) {
       HEADROOM_TRY(const OpenPart opened, open(part));
       if (settings_.empty()) settings_ = opened.settings;
@@ -138,6 +140,9 @@ class SeriesWriter {
             .wanted(settings_, opened.settings);
       hashes_.push_back(opened.sha256);
       steps_.push_back(static_cast<double>(part.step));
+      auto of_part_alone = read_origins(*opened.file);
+      if (!of_part_alone) return of_part(of_part_alone.error(), part);
+      origins.insert(origins.end(), of_part_alone->begin(), of_part_alone->end());
       SeriesStep step;
       const std::size_t rates = layout_.rates();
       HEADROOM_TRY(const std::vector<double> loss, read(opened, "next_token_loss", kStatistics));
@@ -150,6 +155,7 @@ class SeriesWriter {
       step.non_finite = std::ranges::count_if(non_finite, [](double layer) { return layer >= 0.0; });
       outcome_.steps.push_back(std::move(step));
     }
+    outcome_.different_kinds = different_kinds(origins);
     return {};
   }
 
@@ -427,12 +433,8 @@ class SeriesWriter {
   Result<void> write_change(const SequenceStatistics& statistics, const OpenPart& before, const OpenPart& now,
                             std::size_t step) {
     const auto write = [&](const std::string& name, const Sizes& extents, const std::vector<StatisticValues>& results) {
-      std::vector<double> values;
-      values.reserve(kStatistics * results.size());
-      for (std::size_t i = 0; i < kStatistics; ++i)
-        for (const StatisticValues& result : results) values.push_back(result[i]);
       const Sizes all = in_front<std::int64_t>({static_cast<std::int64_t>(kStatistics)}, extents);
-      return write_step("change/" + name, step, Sizes(all.size(), 0), all, values);
+      return write_step("change/" + name, step, Sizes(all.size(), 0), all, by_statistic(results));
     };
     const auto change = [&](const std::string& name, const Sizes& extents) -> Result<void> {
       HEADROOM_TRY(const std::vector<StatisticValues> results,

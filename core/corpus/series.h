@@ -46,6 +46,8 @@ struct SeriesStep {
 struct SeriesOutcome {
   bool nothing_to_do = false;  // the target was there, of the same parts and settings
   std::vector<SeriesStep> steps;
+  std::string
+      different_kinds;  // of machines that parts were run on, where there are several: their last bits may differ
   std::size_t size_bytes = 0;
 };
 

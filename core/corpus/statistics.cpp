@@ -20,9 +20,16 @@ constexpr std::size_t kColumnsAtOnce = 64;
 }  // namespace
 
 const std::vector<std::string>& statistic_names() {
-  static const std::vector<std::string> names = {
-      "mean", "std", "standard_error", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high", "min", "max", "count"};
+  static const std::vector<std::string> names(kStatisticNames.begin(), kStatisticNames.end());
   return names;
+}
+
+std::vector<double> by_statistic(std::span<const StatisticValues> results) {
+  std::vector<double> values;
+  values.reserve(kStatistics * results.size());
+  for (std::size_t i = 0; i < kStatistics; ++i)
+    for (const StatisticValues& result : results) values.push_back(result[i]);
+  return values;
 }
 
 std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, std::int64_t documents) {

@@ -10,22 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/io/corpus_schema.h"
+
 namespace headroom {
 
-enum class Statistic : std::uint8_t {
-  Mean,
-  Deviation,
-  StandardError,
-  CiLow,
-  CiHigh,
-  BootstrapLow,
-  BootstrapHigh,
-  Least,
-  Most,
-  Count,
-};
-inline constexpr std::size_t kStatistics = 10;
-// The coordinate `statistic` of files: "mean", "std", …
+// kStatisticNames as the axis of a file has them.
 [[nodiscard]] const std::vector<std::string>& statistic_names();
 
 using StatisticValues = std::array<double, kStatistics>;  // by Statistic
@@ -35,6 +24,9 @@ using StatisticValues = std::array<double, kStatistics>;  // by Statistic
 [[nodiscard]] inline double of(const StatisticValues& values, Statistic which) {
   return values[static_cast<std::size_t>(which)];
 }
+
+// Results [columns] as a dataset has them: [statistic, columns].
+[[nodiscard]] std::vector<double> by_statistic(std::span<const StatisticValues> results);
 
 class SequenceStatistics {
  public:

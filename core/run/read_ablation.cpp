@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/run/run_overview.h"
 
@@ -24,9 +25,6 @@ constexpr const char* kAblationAttributes[] = {"schema_version",    "title",    
                                                "device_statistics", "mode",          "change",    "next_token_loss",
                                                "results_asked",     "results_done",  "blocks",    "seconds",
                                                "sequences",         "length",        "ids_sha256"};
-
-// Places along the axis `statistic`.
-constexpr std::size_t kMeanOf = 0, kErrorOf = 2;
 
 class AblationReader {
  public:
@@ -107,8 +105,9 @@ class AblationReader {
     return values;
   }
 
-  // Statistic `which` of a number of a plan, as statistic_names() of core/corpus/statistics.h has them.
-  Result<std::vector<double>> of_statistic(const char* name, std::size_t which, std::size_t columns) {
+  // Of a number of a plan.
+  Result<std::vector<double>> of_statistic(const char* name, Statistic statistic, std::size_t columns) {
+    const auto which = static_cast<std::size_t>(statistic);
     HEADROOM_TRY(const std::vector<double> values, file_.read(name));
     if (values.size() < (which + 1) * columns || columns == 0 || values.size() % columns != 0)
       return damaged(name, "a dataset does not fit its axes");
@@ -157,8 +156,8 @@ class AblationReader {
   // Documents are what errors are over, those that have a finite loss; with one there is no error.
   Result<void> read_of_plan(LossTable& table) {
     const std::size_t heads = table.layers.size() * table.heads.size();
-    HEADROOM_TRY(table.delta, of_statistic("delta_loss", kMeanOf, heads));
-    HEADROOM_TRY(table.error, of_statistic("delta_loss", kErrorOf, heads));
+    HEADROOM_TRY(table.delta, of_statistic("delta_loss", Statistic::Mean, heads));
+    HEADROOM_TRY(table.error, of_statistic("delta_loss", Statistic::StandardError, heads));
     HEADROOM_TRY(const std::vector<double> documents, file_.read("sequences/document"));
     HEADROOM_TRY(const std::vector<double> losses, file_.read("sequences/next_token_loss"));
     if (documents.size() != losses.size() || losses.empty())
@@ -175,7 +174,7 @@ class AblationReader {
       const DatasetInfo* sets = file_.find(name);
       if (sets == nullptr || sets->shape.size() != 2 || sets->shape[1] < 1) continue;
       HEADROOM_TRY(const std::vector<double> errors,
-                   of_statistic(name, kErrorOf, static_cast<std::size_t>(sets->shape[1])));
+                   of_statistic(name, Statistic::StandardError, static_cast<std::size_t>(sets->shape[1])));
       opened_.sets += errors.size();
       table.set_errors.insert(table.set_errors.end(), errors.begin(), errors.end());
     }
@@ -186,7 +185,7 @@ class AblationReader {
     RunSnapshot& run = *run_;
     std::vector<double> sinks;
     if (of_plan()) {
-      HEADROOM_TRY(sinks, of_statistic("sink_score", kMeanOf, 2 * run.layers.size() * run.heads.size()));
+      HEADROOM_TRY(sinks, of_statistic("sink_score", Statistic::Mean, 2 * run.layers.size() * run.heads.size()));
     } else {
       HEADROOM_TRY(sinks, by_head("sink_score", 2));
     }

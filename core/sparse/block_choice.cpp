@@ -190,7 +190,8 @@ double chance_jaccard(std::int64_t chosen, std::int64_t of) {
 Result<LayerChoices> choose_blocks(const BlockGroups& groups, const LayerProducts& products, const kernels::Mask& mask,
                                    const BlockRules& rules, const std::function<bool()>& stop) {
   LayerChoices choices;
-  choices.most = static_cast<std::size_t>(rules.tops.back());
+  // A row chooses among the blocks that there are.
+  choices.most = static_cast<std::size_t>(std::min(rules.tops.back(), (mask.keys() + rules.size - 1) / rules.size));
   const std::vector<std::vector<std::size_t>> maps_of = choosers(groups, choices);
   const std::int64_t rows = mask.length;
   choices.orders.assign(maps_of.size(),

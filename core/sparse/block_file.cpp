@@ -213,13 +213,10 @@ class BlockWriter {
   Result<std::vector<StatisticValues>> say(const std::string& path, const Columns& columns,
                                            std::vector<std::int64_t> start, std::vector<std::int64_t> rest) {
     HEADROOM_TRY_VOID(still_running());
-    const std::vector<StatisticValues> said = statistics_.compute(columns.values, columns.columns);
-    std::vector<double> values;
-    for (std::size_t s = 0; s < kStatistics; ++s)
-      for (const StatisticValues& one : said) values.push_back(one[s]);
+    std::vector<StatisticValues> said = statistics_.compute(columns.values, columns.columns);
     start.insert(start.begin(), 0);
     rest.insert(rest.begin(), static_cast<std::int64_t>(kStatistics));
-    HEADROOM_TRY_VOID(writer_.write(path, start, rest, values));
+    HEADROOM_TRY_VOID(writer_.write(path, start, rest, by_statistic(said)));
     return said;
   }
 

@@ -138,6 +138,7 @@ double LayerBlocks::kept(std::span<const double> by_block, std::span<const std::
 
 void LayerBlocks::add_row(HeadSums& sums, std::size_t head, BlockMap map, std::int64_t row) {
   const double total = std::accumulate(mass_.begin(), mass_.end(), 0.0);
+  finite_ = finite_ && std::isfinite(total);
   if (!std::isfinite(total) || total <= 0.0) return;
   const double signed_total = std::accumulate(signed_mass_.begin(), signed_mass_.end(), 0.0);
   const std::size_t tops = rules_.tops.size(), most = choices_.most;
@@ -209,6 +210,7 @@ double LayerBlocks::mean_agreement(std::size_t head, BlockRelation relation, std
 }
 
 void LayerBlocks::finish(std::size_t layer, const ChoiceLayout& layout, std::span<float> sequence) const {
+  if (!finite_) return;  // of some rows it has numbers, which are not those of the sequence
   const std::size_t tops = rules_.tops.size();
   const auto put = [&](BlockNumber number, std::size_t head, std::size_t element, double value) {
     sequence[layout.begin(number) + (layer * layout.heads() + head) * layout.elements(number) + element] =

@@ -53,6 +53,7 @@ class LayerBlocks {
 
   const BlockGroups& groups_;
   const BlockRules& rules_;
+  bool finite_ = true;  // every row
   LayerChoices choices_;
   std::vector<HeadSums> heads_;
   std::vector<Shares> jaccard_;                         // [maps, maps, tops], of a < b

@@ -31,11 +31,7 @@ Result<RunPlan> plan_of_blocks(const BlockRequest& request) {
     return no_blocks(request, model.capture ? "it is a capture" : "it reads two sequences")
         .wanted("a decoder, or an encoder alone", model.capture ? "a capture" : model.model_type);
   AnalysisRequest run = request.run;
-  run.prompt = {};
-  run.prompt.ids = request.plan->sequences.front().ids;
-  run.prompt.bos_added = request.plan->bos_id.has_value();
-  run.prompt.first_is_bos = model.bos_token_id && run.prompt.ids.front() == *model.bos_token_id;
-  run.prompt.source = "ids_sha256 " + request.plan->ids_sha256;
+  run.prompt = prompt_of_sequence(*request.plan, 0, model);
   run.heads.clear();  // a group chooses with all of its heads
   run.summary_only = true;
   run.hidden = run.exact_maps = false;
@@ -197,6 +193,8 @@ CorpusPlan plan_of_prompt(const Prompt& prompt) {
 Result<std::size_t> block_bytes(const BlockRequest& request) {
   HEADROOM_TRY(const RunPlan plan, plan_of_blocks(request));
   const auto length = request.plan->sequences.front().ids.size();
+  const auto size = static_cast<std::size_t>(request.rules.size);
+  const std::size_t most = std::min(static_cast<std::size_t>(request.rules.tops.back()), (length + size - 1) / size);
   std::size_t layer_bytes = 0;
   for (const std::int64_t layer : plan.request.layers) {
     const AttentionSpec& attention = plan.model.blocks[static_cast<std::size_t>(layer)].attention;
@@ -205,8 +203,7 @@ Result<std::size_t> block_bytes(const BlockRequest& request) {
     const auto channels =
         static_cast<std::size_t>((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim);
     layer_bytes = std::max(
-        layer_bytes, length * (choosers * static_cast<std::size_t>(request.rules.tops.back()) * sizeof(std::int32_t) +
-                               channels * sizeof(double)) +
+        layer_bytes, length * (choosers * most * sizeof(std::int32_t) + channels * sizeof(double)) +
                          groups.maps.size() * groups.maps.size() * request.rules.tops.size() * 2 * sizeof(double));
   }
   // A strip of rows in three forms.

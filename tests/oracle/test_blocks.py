@@ -2,6 +2,8 @@
 keys of the oracle's own forward pass; chance by all choices there are; statistics over documents; refusals."""
 import itertools
 import json
+import signal
+import time
 
 import h5py
 import numpy as np
@@ -215,6 +217,32 @@ def test_layers_sequences_and_documents(blocks, tmp_path):
         assert [one["ci_low"] for one in said["agreement_change"]["group − other"]][1] == file["change/agreement"][3, 1, 1]
 
 
+def test_129_a_sequence_that_is_not_finite_has_no_numbers(blocks, warm_command, tmp_path):
+    """Rows before the token are finite, and are no less left out: they are not the sequence."""
+    model = C.headroom(tmp_path / "model", C.headroom_config("diff_v2"), 4)
+    weights = {name: tensor.float() for name, tensor in model.weights.items()}
+    weights["model.embed_tokens.weight"][5] = float("inf")
+    C.save(tmp_path / "model", model.config, weights)
+    ids = [[1 + (i * step) % 4 for i in range(24)] for step in (1, 2, 3)]
+    clean, ids = [ids[0], ids[2]], [ids[0], [*ids[1][:20], 5, *ids[1][21:]], ids[2]]
+    for name, documents in (("clean", clean), ("some", ids)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"ids": one}) + "\n" for one in documents))
+    cut = ["--field", "ids", "--length", "24", "--block", "4", "--top", "2,4"]
+    blocks(tmp_path / "model", tmp_path / "clean.h5", "--data", tmp_path / "clean.jsonl", *cut)
+    blocks(tmp_path / "model", tmp_path / "some.h5", "--data", tmp_path / "some.jsonl", *cut, code=8)
+    plan = warm_command("corpus", tmp_path / "model", "--data", tmp_path / "some.jsonl", *cut[:4], "--plan-only", "-o", tmp_path / "plan.h5")
+    assert plan.code == 0, plan
+    blocks(tmp_path / "model", tmp_path / "plan_blocks.h5", "--plan", tmp_path / "plan.h5", *cut[4:], code=8)
+    with h5py.File(tmp_path / "clean.h5") as other, h5py.File(tmp_path / "some.h5") as file, h5py.File(tmp_path / "plan_blocks.h5") as planned:
+        assert (file["sequences/non_finite_layer"][:] >= 0).tolist() == [False, True, False]
+        for name in ("recall", "net_mass", "blocks_read", "agreement"):
+            stored = file["sequences"][name][:]
+            assert np.isnan(stored[1]).all() and np.isfinite(stored[0]).any(), name
+            assert np.array_equal(stored[[0, 2]], other["sequences"][name][:], equal_nan=True), name
+            assert np.array_equal(file[name][0], other[name][0], equal_nan=True), name
+            assert np.array_equal(stored, planned["sequences"][name][:], equal_nan=True), name
+
+
 def test_an_encoder_sees_blocks_on_both_sides(blocks, analyze, encoder, tmp_path):
     """From the maps, queries and keys that `analyze --exact-maps` writes."""
     ids = [101, *range(2000, 2038), 102]
@@ -269,3 +297,18 @@ def test_a_target_that_is_there_is_not_replaced(warm_command, tmp_path):
     refused(warm_command(*words), 2, "--force")
     assert out.read_bytes() == before
     assert warm_command(*words, "--force").code == 0
+
+
+def test_121_a_run_that_is_stopped_leaves_nothing(command, tmp_path):
+    """Of a run without progress on disk there is nothing to go on with: no file, no hidden one."""
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"ids": [(7 * d + i * i) % 256 for i in range(512)]}) + "\n" for d in range(200)))
+    process = command.start("blocks", str(DIFF_V2), "--data", str(tmp_path / "d.jsonl"), "--field", "ids", "--length", "512", "--block", "16", "--top", "2",
+                            "--device", "cpu", "-o", str(tmp_path / "b.h5"))
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.iterdir())) == 1 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert process.poll() is None and len(list(tmp_path.iterdir())) > 1  # the hidden file
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert [path.name for path in tmp_path.iterdir()] == ["d.jsonl"]

@@ -57,7 +57,7 @@ def expected_of(a, b, documents):
     both = ~np.isnan(change)
     found = reference(change, documents)
     found |= {"p": math.nan, "detectable": math.nan, "mean_a": a[both].mean() if both.any() else math.nan,
-              "mean_b": b[both].mean() if both.any() else math.nan}
+              "mean_b": b[both].mean() if both.any() else math.nan, "in_one": (np.isnan(a) != np.isnan(b)).sum()}
     error, degrees = found["standard_error"], len(np.unique(documents[both])) - 1
     if error > 0:
         found["p"] = 2 * scipy.stats.t.sf(abs(found["mean"]) / error, degrees)
@@ -66,14 +66,14 @@ def expected_of(a, b, documents):
 
 
 def check(stored, at, expected, **options):
-    for name in ("mean_a", "mean_b", *STATISTICS, "p", "detectable"):
+    for name in ("mean_a", "mean_b", *STATISTICS, "p", "in_one", "detectable"):
         value = stored[name][at]
         wanted = expected[name]
         if value is None:
             assert math.isnan(wanted), (name, wanted)
             continue
         # Differences of float32 numbers that nearly cancel: the sums round, relative to what is subtracted.
-        scale = abs(expected["mean_a"]) + abs(expected["mean_b"]) if name not in ("p", "count") else 0.0
+        scale = abs(expected["mean_a"]) + abs(expected["mean_b"]) if name not in ("p", "count", "in_one") else 0.0
         assert value == pytest.approx(wanted, rel=2e-6, abs=1e-12 + 1e-12 * scale), name
 
 
@@ -128,6 +128,23 @@ def test_words(command, pair, told):
     assert f"{loss['mean_a'][0]:.6g} → {loss['mean_b'][0]:.6g}: {loss['mean'][0]:+.6g} ± {loss['standard_error'][0]:.3g}" in text
     assert "sink score α₀" in text and "q ≤ 0.05" in text and "largest        L" in text
     assert [d["name"] for d in told["settings"]] == ["what_ifs"] and "head=off" in told["settings"][0]["b"]
+
+
+def test_what_one_file_has_alone_is_counted(command, pair, tmp_path):
+    """A number that two sequences have in one file and not in the other."""
+    shutil.copy(pair[1], tmp_path / "b.h5")
+    with h5py.File(tmp_path / "b.h5", "r+") as b:
+        values = b["sequences/entropy_mean"][:]
+        values[[3, 8], 1, 0, 0] = np.nan
+        b["sequences/entropy_mean"][...] = values
+        loss = b["sequences/next_token_loss"][:]
+        loss[5] = np.nan
+        b["sequences/next_token_loss"][...] = loss
+    told = command("compare", pair[0], tmp_path / "b.h5", "--json").json
+    alone = np.array(quantity(told, "entropy_mean")["in_one"]).reshape(quantity(told, "entropy_mean")["shape"])
+    assert alone[1, 0, 0] == 2 and alone.sum() == 2 and quantity(told, "entropy_mean")["count"][np.ravel_multi_index((1, 0, 0), alone.shape)] == 19
+    assert quantity(told, "next_token_loss")["in_one"] == [1]
+    assert "; in one file alone: 1" in command("compare", pair[0], tmp_path / "b.h5").text
 
 
 def test_equal_corpora_are_equal(command, pair, tmp_path):

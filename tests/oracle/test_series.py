@@ -178,6 +178,19 @@ def test_a_folder_files_and_given_steps_are_the_same_series(made, series, tmp_pa
         assert found.keys() == expected.keys() and differ == ([] if name == "folder.h5" else ["checkpoints/name"]), name
 
 
+def test_checkpoints_that_were_run_on_different_threads_are_told_of(series, warm_command, plan, tmp_path):
+    checkpoints = [folder_of("softmax", step) for step in STEPS[:2]]
+    words = ["series", *map(str, checkpoints), "--plan", str(plan), "-o", str(tmp_path / "s.h5"), "--device", "cpu", "--threads", "1"]
+    first = warm_command(*words)
+    assert first.code == 0 and "different" not in first.errors, first
+    part = min(path for path in (tmp_path / "s.h5.parts").iterdir() if path.suffix == ".h5")
+    with h5py.File(part, "r+") as file:  # as another machine would have written it
+        file["shards/threads"][...] = 7
+    (tmp_path / "s.h5").unlink()
+    again = warm_command(*words)
+    assert again.code == 0 and "different processors or threads" in again.errors and "with 7 threads" in again.errors and "," in again.errors, again
+
+
 def test_what_is_not_kept_has_no_change(series, tmp_path):
     checkpoints = [folder_of("softmax", step) for step in (0, 300)]
     series(checkpoints, tmp_path / "s.h5", "--keep", "logit_max", "--no-ids", "--epsilon", "0.1", "--layers", "0", "--what-if", "temperature=2")

@@ -1,0 +1,27 @@
+// Where the sequences of a corpus were run, as the group /shards of its file says. HDF5: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/io/run_file.h"
+
+namespace headroom {
+
+// Of a range of sequences.
+struct ShardOrigin {
+  std::int64_t first = 0, count = 0;
+  std::string file, sha256, host, device, kernel_target;
+  std::int64_t threads = 0;
+  double seconds = 0.0;
+};
+
+// Corrupt where the file does not say it of every range.
+[[nodiscard]] Result<std::vector<ShardOrigin>> read_origins(const RunFile& file);
+// "cpu AVX2 with 2 threads, …" of all kinds of machines among them; empty: there is one.
+[[nodiscard]] std::string different_kinds(std::span<const ShardOrigin> origins);
+
+}  // namespace headroom
