@@ -68,6 +68,17 @@ void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float w
   for (const std::span<const Vec2> run : finite_runs(points)) space.block_line(run, width);
 }
 
+void draw_page_level(Painter& painter, const Rect& inner, const Axis& up, double value, const char* name, Color color,
+                     LineDash dash, LabelSpace& space, const Page& page) {
+  if (!(value >= up.low && value <= up.high)) return;
+  const PageStyle& style = page.style;
+  const float at = up.pixel(value);
+  painter.begin_series({"", "", name});
+  painter.dashed_line({inner.x0, at}, {inner.x1, at}, color, style.pt(0.7f), style.pt(dash.on), style.pt(dash.off));
+  painter.end_series();
+  space.block(Rect{inner.x0, at - style.pt(0.4f), inner.x1, at + style.pt(0.4f)});
+}
+
 void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberView x, NumberView low, NumberView high,
                     Color color) {
   for (std::size_t from = 0; from < x.size();) {

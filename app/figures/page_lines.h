@@ -28,6 +28,9 @@ void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberV
                     Color color);
 // Takes what such a line covers, so that labels keep off it.
 void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float width);
+// A level across a panel, as a series of this name that labels keep off; nothing outside the axis.
+void draw_page_level(Painter& painter, const Rect& inner, const Axis& up, double value, const char* name, Color color,
+                     LineDash dash, LabelSpace& space, const Page& page);
 // Places of the values; not finite where one of the two is not.
 [[nodiscard]] std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y);
 

@@ -15,13 +15,13 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/lines_panel.h"
 #include "core/base/number_text.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 
 namespace headroom {
 namespace {
 
 // Places along the axes of the file.
-constexpr std::int64_t kMeanOf = 0, kLowOf = 3, kHighOf = 4, kStatisticsOfFile = 10;
 constexpr std::int64_t kMapsOfFile = 3, kChoicesOfFile = 5, kRelationsOfFile = 4;
 constexpr std::int64_t kAlone = 0, kPair = 1, kGroup = 2, kNetPlace = 2;
 
@@ -44,7 +44,7 @@ Result<std::vector<LineValues>> lines_of(const FigureRun& run, const RunFile& fi
                                          std::int64_t expected, std::size_t tops,
                                          const std::vector<std::int64_t>& head) {
   const DatasetInfo* info = file.find(path);
-  if (info == nullptr || info->shape.size() <= head.size() + 1 || info->shape.front() != kStatisticsOfFile)
+  if (info == nullptr || info->shape.size() <= head.size() + 1 || info->shape.front() != std::int64_t{kStatistics})
     return wrong_blocks(run, path);
   std::vector<std::int64_t> start(info->shape.size(), 0), count = info->shape;
   for (std::size_t i = 0; i < head.size(); ++i) start[i + 1] = head[i], count[i + 1] = 1;
@@ -55,9 +55,10 @@ Result<std::vector<LineValues>> lines_of(const FigureRun& run, const RunFile& fi
   std::vector<LineValues> lines(static_cast<std::size_t>(expected));
   for (std::size_t e = 0; e < lines.size(); ++e)
     for (const auto& [statistic, to] :
-         {std::pair(kMeanOf, &lines[e].y), std::pair(kLowOf, &lines[e].low), std::pair(kHighOf, &lines[e].high)})
+         {std::pair(Statistic::Mean, &lines[e].y), std::pair(Statistic::CiLow, &lines[e].low),
+          std::pair(Statistic::CiHigh, &lines[e].high)})
       for (std::size_t t = 0; t < tops; ++t)
-        to->push_back(values[static_cast<std::size_t>(statistic * inner) + e * tops + t]);
+        to->push_back(values[static_cast<std::size_t>(statistic) * static_cast<std::size_t>(inner) + e * tops + t]);
   return lines;
 }
 

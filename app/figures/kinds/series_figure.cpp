@@ -234,9 +234,10 @@ std::unique_ptr<LinesPanel> sinks_steps_panel(const RunSnapshot& run, const Step
   if (two) panel->lines.push_back({"net", {}, series.net_sinks, ink::kNet, 1.1f, kLongDash, true, rich("net")});
   panel->title = rich("share of heads that are sinks"), panel->brief = rich("sinks");
   panel->right = rich("*α*_{0} > " + short_text(series.epsilon));
-  panel->sentence = "Share of the " + grouped_text(std::ssize(run.layers) * std::ssize(run.heads)) +
-                    " heads of the file whose sink score is above " + short_text(series.epsilon) +
-                    ", with its interval" + (two ? ": of first maps, and of net maps (dashed)." : ".");
+  const std::int64_t heads = std::ssize(run.layers) * std::ssize(run.heads);
+  panel->sentence = "Share of the " + grouped_text(heads) + (heads == 1 ? " head" : " heads") +
+                    " of the file whose sink score is above " + short_text(series.epsilon) + ", with its interval" +
+                    (two ? ": of first maps, and of net maps (dashed)." : ".");
   set_line_range(*panel, false, Range{0.0, 1.0});
   return panel;
 }

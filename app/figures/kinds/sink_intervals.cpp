@@ -19,6 +19,7 @@
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
+#include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/base/student.h"
@@ -29,8 +30,6 @@ namespace headroom {
 namespace {
 
 constexpr double kIntervalLevel = 0.05;
-// Places along the axis `statistic` of a corpus.
-constexpr std::int64_t kMeanRow = 0, kErrorRow = 2, kLowRow = 3, kHighRow = 4, kCountRow = 9, kStatisticRows = 10;
 
 enum class SinkSide : std::uint8_t { Above, Below, Crossing };
 constexpr std::array kSideColors = {ink::kFirst, ink::kOthers, ink::kLambda};
@@ -50,13 +49,6 @@ SinkSide side_of(double mean, double half_low, double half_high, double epsilon)
 
 SinkSide side_of(const HeadInterval& one, double epsilon) {
   return side_of(one.mean, one.mean - one.low, one.high - one.mean, epsilon);
-}
-
-double middle_of(std::vector<double> values) {
-  if (values.empty()) return kNaN;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 // Of one map.
@@ -125,34 +117,42 @@ class SinkReader {
     const DatasetInfo* info = file_.find(path);
     const RunSnapshot& all = *run_.run;
     const auto layers = std::ssize(all.layers), heads = std::ssize(all.heads);
-    std::vector<std::int64_t> shape = {kStatisticRows, layers, heads};
+    std::vector<std::int64_t> shape = {std::int64_t{kStatistics}, layers, heads};
     if (component >= 0) shape.push_back(2);
     if (info == nullptr || info->shape != shape) return wrong_corpus(run_, path);
     std::vector<std::int64_t> start(shape.size(), 0), count = shape;
     if (component >= 0) start.back() = component, count.back() = 1;
     HEADROOM_TRY(const std::vector<double> values, file_.read_part(path, start, count));
-    const auto at = [&](std::int64_t row, std::int64_t place) {
-      return values[static_cast<std::size_t>(row * layers * heads + place)];
+    const auto at = [&](Statistic which, std::int64_t place) {
+      return values[static_cast<std::size_t>(static_cast<std::int64_t>(which) * layers * heads + place)];
     };
-    for (const std::int64_t layer : corpus.drawn.layers)
+    for (const std::int64_t layer : corpus.drawn.layers) {
+      std::vector<double> of_layer;  // [sequences, heads], where they are needed
       for (const std::int64_t head : corpus.drawn.heads) {
         const std::int64_t l = std::ranges::find(all.layers, layer) - all.layers.begin(),
                            h = std::ranges::find(all.heads, head) - all.heads.begin(), place = l * heads + h;
-        HeadInterval one{{layer, head}, at(kMeanRow, place), at(kLowRow, place), at(kHighRow, place)};
+        HeadInterval one{
+            {layer, head}, at(Statistic::Mean, place), at(Statistic::CiLow, place), at(Statistic::CiHigh, place)};
         if (!std::isfinite(one.mean) || !std::isfinite(one.low) || !std::isfinite(one.high)) {
           ++map.without;
           continue;
         }
-        one.n = static_cast<std::int64_t>(at(kCountRow, place));
+        one.n = static_cast<std::int64_t>(at(Statistic::Count, place));
         std::int64_t documents = corpus.documents;
         if (one.n < corpus.sequences) {
-          HEADROOM_TRY(documents, documents_of(path, component, l, h));
+          if (of_layer.empty()) {
+            HEADROOM_TRY(of_layer, values_of_layer(path, component, l, heads));
+          }
+          documents = documents_with([&](std::size_t s) {
+            return !std::isnan(of_layer[s * static_cast<std::size_t>(heads) + static_cast<std::size_t>(h)]);
+          });
         }
         // Until all heads are known.
-        one.corrected = at(kErrorRow, place);
+        one.corrected = at(Statistic::StandardError, place);
         degrees_.push_back(static_cast<double>(documents - 1));
         map.heads.push_back(one);
       }
+    }
     const double level = kIntervalLevel / static_cast<double>(std::max<std::size_t>(1, map.heads.size()));
     for (std::size_t i = 0; i < map.heads.size(); ++i) map.heads[i].corrected *= student_point(level, degrees_[i]);
     degrees_.clear();
@@ -160,12 +160,12 @@ class SinkReader {
     return map;
   }
 
-  // In which a head has values, where it lacks some.
-  Result<std::int64_t> documents_of(const std::string& path, std::int64_t component, std::int64_t l, std::int64_t h) {
-    std::vector<std::int64_t> start = {0, l, h}, count = {std::ssize(documents_), 1, 1};
+  // Of every sequence.
+  Result<std::vector<double>> values_of_layer(const std::string& path, std::int64_t component, std::int64_t l,
+                                              std::int64_t heads) {
+    std::vector<std::int64_t> start = {0, l, 0}, count = {std::ssize(documents_), 1, heads};
     if (component >= 0) start.push_back(component), count.push_back(1);
-    HEADROOM_TRY(const std::vector<double> values, file_.read_part("sequences/" + path, start, count));
-    return documents_with([&](std::size_t s) { return !std::isnan(values[s]); });
+    return file_.read_part("sequences/" + path, start, count);
   }
 
   const FigureRun& run_;
@@ -193,16 +193,8 @@ class SinkIntervalsPanel final : public FigurePanel {
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
-    const auto level = [&](double value, const char* what, Color color, float on, float off) {
-      if (!(value >= y.low && value <= y.high)) return;
-      painter.begin_series({"", "", what});
-      painter.dashed_line({inner.x0, up.pixel(value)}, {inner.x1, up.pixel(value)}, color, style.pt(0.7f), style.pt(on),
-                          style.pt(off));
-      painter.end_series();
-      space.block(Rect{inner.x0, up.pixel(value) - style.pt(0.4f), inner.x1, up.pixel(value) + style.pt(0.4f)});
-    };
-    level(epsilon, "threshold", ink::kBlack, 5.0f, 3.0f);
-    level(null_value, "uniform", ink::kNull, 1.0f, 1.6f);
+    draw_page_level(painter, inner, up, epsilon, "threshold", ink::kBlack, kBoundDash, space, page);
+    draw_page_level(painter, inner, up, null_value, "uniform", ink::kNull, kDots, space, page);
     const float step = inner.width() / static_cast<float>(std::max<std::size_t>(1, map.heads.size()));
     const float radius = std::clamp(0.4f * step, style.pt(0.5f), style.pt(1.3f));
     for (std::size_t side = 0; side < kSideNames.size(); ++side) {
@@ -300,12 +292,15 @@ std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, cons
     ++corrected[static_cast<std::size_t>(side_of(one.mean, one.corrected, one.corrected, choice.epsilon))];
     halves.push_back(0.5 * (one.high - one.low));
     corrected_halves.push_back(one.corrected);
-    low = std::min(low, one.mean), high = std::max({high, one.mean, std::min(one.high, 1.0)});
+    low = std::min(low, one.low), high = std::max(high, one.high);
   }
+  const double least = map.name == "net" ? -1.0 : 0.0;  // of a sink score
+  const bool cut = low < least || high > 1.0;
+  low = std::max(low, least), high = std::min(high, 1.0);
   const auto heads = std::ssize(map.heads);
   panel->x = {0.5, static_cast<double>(heads) + 0.5};
   panel->x.whole = true, panel->x.title = rich("heads by sink score");
-  panel->y = {low < 0.0 ? std::max(-1.0, 1.06 * low) : 0.0, std::min(1.0, nice_range(0.0, 1.02 * high, false).high)};
+  panel->y = {low < 0.0 ? std::max(least, 1.06 * low) : 0.0, std::min(1.0, nice_range(0.0, 1.02 * high, false).high)};
   panel->title = rich(several ? "sink score *α*_{0}, " + map.name + " map" : "sink score *α*_{0}");
   panel->brief = rich(several ? map.name + " map" : "*α*_{0}");
   for (std::size_t side = 0; side < counts.size(); ++side)
@@ -318,9 +313,10 @@ std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, cons
          " documents, with 95 % intervals by Student’s *t*, documents as clusters. Against the dashed *ε* = " +
          short_text(choice.epsilon) + ": " + counts_text(counts) + " (interval holds *ε*); corrected for all " +
          grouped_text(heads) + " heads (Bonferroni): " + counts_text(corrected) + ". Median half width " +
-         short_text(middle_of(halves)) + ", corrected " + short_text(middle_of(corrected_halves)) +
+         short_text(quantile(halves, 0.5)) + ", corrected " + short_text(quantile(corrected_halves, 0.5)) +
          ": a head whose mean lies nearer to *ε* than that is not told from it here.";
   if (std::isfinite(corpus.null_value)) text += " Dotted: uniform attention, " + short_text(corpus.null_value) + ".";
+  if (cut) text += " Intervals are cut where the score ends, at " + short_text(least) + " and 1.";
   if (map.without > 0) text += " Not drawn: " + std::to_string(map.without) + " heads without an interval.";
   text += drawn_share(run, corpus.drawn);
   return panel;

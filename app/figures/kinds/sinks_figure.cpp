@@ -147,17 +147,8 @@ class SinkLayersPanel final : public FigurePanel {
   }
 
   void draw_levels(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
-    const PageStyle& style = page.style;
-    const auto level = [&](double value, const char* what, Color color, float on, float off) {
-      if (!(value >= y.low && value <= y.high)) return;
-      const float at = up.pixel(value);
-      painter.begin_series({"", "", what});
-      painter.dashed_line({inner.x0, at}, {inner.x1, at}, color, style.pt(0.7f), style.pt(on), style.pt(off));
-      painter.end_series();
-      space.block(Rect{inner.x0, at - style.pt(0.4f), inner.x1, at + style.pt(0.4f)});
-    };
-    level(epsilon, "threshold", ink::kBlack, 5.0f, 3.0f);
-    level(null_value, "uniform", ink::kNull, 1.0f, 1.6f);
+    draw_page_level(painter, inner, up, epsilon, "threshold", ink::kBlack, kBoundDash, space, page);
+    draw_page_level(painter, inner, up, null_value, "uniform", ink::kNull, kDots, space, page);
   }
 
   void draw_heads(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
