@@ -29,6 +29,9 @@ void add_corpus_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);
 
+// What heads are coloured by in the view that is open.
+void look_at_quantity(Session& session, const std::string& quantity);
+
 [[nodiscard]] bool has_head(const RunSnapshot& data, HeadRef head);
 [[nodiscard]] std::string heads_of(const RunSnapshot& data);  // "a head of this run, L0.H0 to L29.H8"
 // Reasons; empty: it can be done.

@@ -52,13 +52,6 @@ std::string cannot_open(const State& state) {
   return file.steps.empty() ? "" : "a series is of several checkpoints: open the file of one in its .parts folder";
 }
 
-std::string needs_values(const State& state, const Arguments& a) {
-  if (std::string reason = needs_corpus(state); !reason.empty()) return reason;
-  return a.empty() || a.is(0, "heads") || state.corpus()->values || !state.corpus()->failed.empty()
-             ? ""
-             : "the numbers of its sequences are being read";
-}
-
 Result<void> show_step(const State& state, CorpusState& view, const Arguments& a) {
   const std::vector<std::int64_t>& steps = state.corpus()->file->steps;
   const auto at = shown_step(*state.corpus()->file, view);
@@ -100,10 +93,7 @@ void add_corpus_commands(CommandTable& table) {
              }});
   table.add_entry({"corpus", "Corpus: its heads and sequences", "Window", "K"});
   table.add({"corpus.quantity", "QUANTITY", "Corpus: what its heads are shown by", "Heads", needs_corpus,
-             [](Session& s, const Arguments& a) {
-               s.remember_view("heads.quantity");
-               s.edit().view.heads.quantity = a[0];
-             }});
+             [](Session& s, const Arguments& a) { look_at_quantity(s, a[0]); }});
   table.add_entry({"corpus.quantity", "Corpus: a quantity", "Heads", "", true});
   table.add({"corpus.statistic", all_words<Statistic>(), "Corpus: the statistic that heads are coloured by", "Heads",
              needs_corpus, corpus_change("corpus.statistic", [](const State&, CorpusState& view, const Arguments& a) {
@@ -129,7 +119,7 @@ void add_corpus_commands(CommandTable& table) {
   for (const auto& [word, title] : {std::pair{"sequence", "in the order of the plan"},
                                     {"document", "by document"},
                                     {"loss", "by loss"},
-                                    {"over", "by heads over ε"},
+                                    {"over", "by heads over the threshold"},
                                     {"value", "by the head's number"},
                                     {"z", "by the distance from the median"},
                                     {"off", "by heads that are far off"}})
@@ -162,7 +152,7 @@ void add_corpus_commands(CommandTable& table) {
   table.add_entry({"corpus.step next", "Corpus: the next checkpoint of the series", "Window", ""});
   table.add_entry({"corpus.step previous", "Corpus: the previous checkpoint of the series", "Window", ""});
   table.add({"corpus.copy", "sequences|heads csv|tsv",
-             "Corpus: copy the table of sequences, or every statistic of heads", "Export", needs_values,
+             "Corpus: copy the table of sequences, or every statistic of heads", "Export", needs_corpus,
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(std::string text,
                             copy_corpus(s.state(), a[0], parse_table_format(a[1]).value_or(TableFormat::Csv)));
@@ -170,7 +160,7 @@ void add_corpus_commands(CommandTable& table) {
                return {};
              }});
   table.add({"corpus.save", "sequences|heads [PATH]",
-             "Corpus: save the table of sequences, or every statistic of heads", "Export", needs_values,
+             "Corpus: save the table of sequences, or every statistic of heads", "Export", needs_corpus,
              [](Session& s, const Arguments& a) -> Result<void> {
                if (a.size() == 2)
                  return s.saver().save(SaveKind::Table, a.is(0, "heads") ? "statistics" : a[0], a[1], false);

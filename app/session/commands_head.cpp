@@ -84,6 +84,18 @@ std::function<Result<void>(Session&, const Arguments&)> heads_change(const char*
 
 }  // namespace
 
+void look_at_quantity(Session& session, const std::string& quantity) {
+  session.remember_view("heads.quantity");
+  ViewState& view = session.edit().view;
+  if (view.centre == CentreView::Importance) {
+    view.importance.colour = way_of_quantity(quantity).value_or(view.importance.colour);
+    return;
+  }
+  (view.centre == CentreView::Compare   ? view.compare.quantity
+   : view.centre == CentreView::Circuit ? view.circuit.quantity
+                                        : view.heads.quantity) = quantity;
+}
+
 void add_head_commands(CommandTable& table) {
   table.add({"select", "L0.H0[Q,K]|none", "Select a head", "Heads", heads_reason,
              [](Session& s, const Arguments& a) -> Result<void> {
@@ -205,17 +217,7 @@ void add_head_commands(CommandTable& table) {
                           ? "only runs that are compared have row distances"
                           : "";
              },
-             [](Session& s, const Arguments& a) {
-               s.remember_view("heads.quantity");
-               ViewState& view = s.edit().view;
-               if (view.centre == CentreView::Importance) {
-                 view.importance.colour = way_of_quantity(a[0]).value_or(view.importance.colour);
-                 return;
-               }
-               (view.centre == CentreView::Compare   ? view.compare.quantity
-                : view.centre == CentreView::Circuit ? view.circuit.quantity
-                                                     : view.heads.quantity) = a[0];
-             }});
+             [](Session& s, const Arguments& a) { look_at_quantity(s, a[0]); }});
   text_setting("heads.x", "QUANTITY", "Scatter: quantity across", &HeadsState::x);
   text_setting("heads.y", "QUANTITY", "Scatter: quantity up", &HeadsState::y);
   text_setting("heads.colour", "QUANTITY|layer", "Scatter: colour by", &HeadsState::colour);

@@ -1,7 +1,9 @@
 #include "app/session/corpora.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -40,7 +42,7 @@ Result<OpenedCorpusRun> open_corpus_run(const std::string& path) {
 
 void Corpora::update() {
   RunEntry* run = state_.edit_run(state_.view.run);
-  if (!run || !run->corpus) return;
+  if (!run || !run->corpus) return stop_pairing();
   show_statistic(*run);
   if (!run->corpus.reading) {
     const std::int64_t step = shown_step(*run->corpus.file, state_.view.corpus);
@@ -49,7 +51,15 @@ void Corpora::update() {
     else
       read_values(*run);
   }
-  if (state_.view.centre == CentreView::Compare) pair(*run);
+  if (state_.view.centre == CentreView::Compare)
+    pair(*run);
+  else
+    stop_pairing();
+}
+
+void Corpora::stop_pairing() {
+  if (pairing_) *pairing_ = true;
+  pairing_ = nullptr;
 }
 
 void Corpora::show_statistic(RunEntry& run) {
@@ -72,7 +82,8 @@ void Corpora::read_step(RunEntry& run, std::int64_t step) {
         of->corpus.reading = false;
         if (!read) {
           inbox_.message(MessageLevel::Error, of->name + ": " + describe(read.error()));
-          state_.view.corpus.step = of->corpus.file->steps[static_cast<std::size_t>(of->corpus.statistics->step)];
+          if (state_.view.run == id)
+            state_.view.corpus.step = of->corpus.file->steps[static_cast<std::size_t>(of->corpus.statistics->step)];
           return;
         }
         of->corpus.statistics = std::move(*read);
@@ -118,23 +129,28 @@ void Corpora::read_values(RunEntry& run) {
 void Corpora::pair(RunEntry& run) {
   const RunEntry* other = state_.other();
   if (!other || !other->corpus || run.corpus.paired_with == other->id) return;
+  stop_pairing();
   run.corpus.paired_with = other->id;
   run.corpus.paired = nullptr;
   run.corpus.not_paired.clear();
+  pairing_ = std::make_shared<std::atomic<bool>>(false);
   inbox_.ask(
       io_,
-      [this, a = run.path, b = other->path] {
+      [this, a = run.path, b = other->path, stop = pairing_] {
         return locked(hdf5_, [&]() -> Result<std::shared_ptr<const PairedCorpora>> {
           HEADROOM_TRY(const std::unique_ptr<RunFile> first, RunFile::open(a));
           HEADROOM_TRY(const std::unique_ptr<RunFile> second, RunFile::open(b));
-          HEADROOM_TRY(PairedCorpora pairs, compare_corpora(*first, *second, {}));
+          HEADROOM_TRY(PairedCorpora pairs, compare_corpora(*first, *second, [&] { return stop->load(); }));
           return std::make_shared<const PairedCorpora>(std::move(pairs));
         });
       },
-      [this, id = run.id, with = other->id](Result<std::shared_ptr<const PairedCorpora>> made) {
+      [this, id = run.id, with = other->id, stop = pairing_](Result<std::shared_ptr<const PairedCorpora>> made) {
+        if (pairing_ == stop) pairing_ = nullptr;
         RunEntry* of = state_.edit_run(id);
         if (!of || of->corpus.paired_with != with) return;
-        if (made)
+        if (!made && made.error().code == ErrorCode::Cancelled)
+          of->corpus.paired_with = -1;  // made when it is looked at again
+        else if (made)
           of->corpus.paired = std::move(*made);
         else
           of->corpus.not_paired = describe(made.error());
@@ -147,12 +163,15 @@ Result<std::string> copy_corpus(const State& state, std::string_view what, Table
   const auto ref = parse_quantity(state.view.heads.quantity);
   if (!ref) return ref.error();
   if (what == "heads") return statistics_table_text(*corpus, *ref, format);
+  const auto values = values_of(*corpus, *ref);
+  if (!values && corpus->file->keeps(ref->info->name) && corpus->failed.empty())
+    return Error(ErrorCode::InvalidArgument, "the numbers of its sequences are being read");
   const auto& head = state.view.selection.head;
   const auto level = threshold_of(ref->info, state.view.heads);
   const auto place = head ? place_of(corpus->file->layers, corpus->file->heads, *head) : std::nullopt;
-  const std::vector<std::int64_t> over =
-      corpus->values && level ? heads_over(*corpus->values, *level) : std::vector<std::int64_t>();
-  return sequence_table_text(*corpus, sorted_sequences(*corpus, state.view.corpus, place, over), head, level, format);
+  const std::vector<std::int64_t> over = values && level ? heads_over(*values, *level) : std::vector<std::int64_t>();
+  const auto order = sorted_sequences(*corpus, values.get(), state.view.corpus, place, over);
+  return sequence_table_text(*corpus, values.get(), order, head, over, level, format);
 }
 
 std::string needs_corpus(const State& state) { return state.corpus() ? "" : "open a corpus first"; }

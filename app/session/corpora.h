@@ -2,6 +2,7 @@
 // checkpoint, every sequence's numbers of one quantity, and the changes from one corpus to another. Main thread only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,9 @@ struct OpenedCorpusRun {
 class Corpora : private SessionParts {
  public:
   explicit Corpora(const SessionParts& parts) : SessionParts(parts) {}
+  ~Corpora() { stop_pairing(); }
+  Corpora(const Corpora&) = delete;
+  Corpora& operator=(const Corpora&) = delete;
   void update();  // what is missing of what is looked at is asked for; once a frame
 
  private:
@@ -29,6 +33,9 @@ class Corpora : private SessionParts {
   void read_step(RunEntry& run, std::int64_t step);
   void read_values(RunEntry& run);
   void pair(RunEntry& run);
+  void stop_pairing();  // of the two that nobody looks at any more
+
+  std::shared_ptr<std::atomic<bool>> pairing_;  // true: the comparison under way is to end; null: there is none
 };
 
 // The text of a table of the corpus that is shown: "sequences" in their order, or "heads" with every statistic of the

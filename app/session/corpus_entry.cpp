@@ -38,12 +38,11 @@ class TableText {
 };
 
 // What a sequence is sorted by; NaN: it has no such number.
-std::vector<double> sort_keys(const CorpusEntry& corpus, CorpusSort sort, std::optional<std::size_t> head,
-                              const std::vector<std::int64_t>& over) {
+std::vector<double> sort_keys(const CorpusEntry& corpus, const CorpusValues* values, CorpusSort sort,
+                              std::optional<std::size_t> head, const std::vector<std::int64_t>& over) {
   const OpenedCorpus& file = *corpus.file;
   std::vector<double> keys(file.number.size(), kNaN);
   for (std::size_t s = 0; s < keys.size(); ++s) {
-    const CorpusValues* const values = corpus.values.get();
     switch (sort) {
       case CorpusSort::Sequence: keys[s] = static_cast<double>(s); break;
       case CorpusSort::Document: keys[s] = static_cast<double>(file.document[s]); break;
@@ -90,6 +89,12 @@ IntervalCounts count_intervals(const CorpusIntervals& intervals, double level) {
   return counts;
 }
 
+std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const QuantityRef& ref) {
+  const bool there = corpus.values && corpus.statistics && corpus.values->step == corpus.statistics->step &&
+                     corpus.values->quantity == quantity_text(ref);
+  return there ? corpus.values : nullptr;
+}
+
 std::vector<std::int64_t> heads_over(const CorpusValues& values, double level) {
   std::vector<std::int64_t> over(values.sequences, 0);
   const std::size_t heads = values.sequences > 0 ? values.values.size() / values.sequences : 0;
@@ -100,12 +105,13 @@ std::vector<std::int64_t> heads_over(const CorpusValues& values, double level) {
   return over;
 }
 
-std::vector<std::size_t> sorted_sequences(const CorpusEntry& corpus, const CorpusState& view,
-                                          std::optional<std::size_t> head, const std::vector<std::int64_t>& over) {
+std::vector<std::size_t> sorted_sequences(const CorpusEntry& corpus, const CorpusValues* values,
+                                          const CorpusState& view, std::optional<std::size_t> head,
+                                          const std::vector<std::int64_t>& over) {
   if (!corpus.file) return {};
   std::vector<std::size_t> order(corpus.file->number.size());
   std::iota(order.begin(), order.end(), 0);
-  const std::vector<double> keys = sort_keys(corpus, view.sort, head, over);
+  const std::vector<double> keys = sort_keys(corpus, values, view.sort, head, over);
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     if (std::isnan(keys[a]) || std::isnan(keys[b])) return !std::isnan(keys[a]) && std::isnan(keys[b]);
     return view.descending ? keys[a] > keys[b] : keys[a] < keys[b];
@@ -131,12 +137,12 @@ std::string corpus_size_text(const OpenedCorpus& corpus) {
          grouped_text(corpus.documents()) + (corpus.documents() == 1 ? " document" : " documents");
 }
 
-std::string sequence_table_text(const CorpusEntry& corpus, const std::vector<std::size_t>& order,
-                                std::optional<HeadRef> head, std::optional<double> level, TableFormat format) {
+std::string sequence_table_text(const CorpusEntry& corpus, const CorpusValues* values,
+                                const std::vector<std::size_t>& order, std::optional<HeadRef> head,
+                                const std::vector<std::int64_t>& over, std::optional<double> level,
+                                TableFormat format) {
   const OpenedCorpus& file = *corpus.file;
-  const CorpusValues* const values = corpus.values.get();
   const auto place = head ? place_of(file.layers, file.heads, *head) : std::nullopt;
-  const std::vector<std::int64_t> over = values && level ? heads_over(*values, *level) : std::vector<std::int64_t>();
   TableText table(format);
   const std::string of = values ? values->quantity : "value";
   table.line({"sequence", "document", "piece", "token_start", "next_token_loss", "heads_over", "threshold",

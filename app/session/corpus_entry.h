@@ -65,12 +65,14 @@ struct IntervalCounts {
   return intervals.low[head] <= level && intervals.high[head] >= level;
 }
 
+// Every sequence's numbers of a quantity at the step that is shown; null: they are not there, or not yet.
+[[nodiscard]] std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const QuantityRef& ref);
 // By sequence: how many heads have more than `level`.
 [[nodiscard]] std::vector<std::int64_t> heads_over(const CorpusValues& values, double level);
 // Positions of sequences in the order that is asked for; those without a number come last. `head`: position in
-// [layers, heads]; none: by what needs no head. `over`: by heads_over(), or empty.
-[[nodiscard]] std::vector<std::size_t> sorted_sequences(const CorpusEntry& corpus, const CorpusState& view,
-                                                        std::optional<std::size_t> head,
+// [layers, heads]; none: by what needs no head. `values`: of values_of(). `over`: by heads_over(), or empty.
+[[nodiscard]] std::vector<std::size_t> sorted_sequences(const CorpusEntry& corpus, const CorpusValues* values,
+                                                        const CorpusState& view, std::optional<std::size_t> head,
                                                         const std::vector<std::int64_t>& over);
 
 // "S17".
@@ -81,9 +83,10 @@ struct IntervalCounts {
 // "32 sequences of 8 documents".
 [[nodiscard]] std::string corpus_size_text(const OpenedCorpus& corpus);
 
-// Every sequence in this order, every digit: `corpus.copy sequences`.
-[[nodiscard]] std::string sequence_table_text(const CorpusEntry& corpus, const std::vector<std::size_t>& order,
-                                              std::optional<HeadRef> head, std::optional<double> level,
+// Every sequence in this order, every digit: `corpus.copy sequences`. `over`: by heads_over() of this level, or empty.
+[[nodiscard]] std::string sequence_table_text(const CorpusEntry& corpus, const CorpusValues* values,
+                                              const std::vector<std::size_t>& order, std::optional<HeadRef> head,
+                                              const std::vector<std::int64_t>& over, std::optional<double> level,
                                               TableFormat format);
 // Every head with all statistics of a quantity: `corpus.copy heads`.
 [[nodiscard]] std::string statistics_table_text(const CorpusEntry& corpus, const QuantityRef& ref, TableFormat format);

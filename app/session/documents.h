@@ -57,9 +57,9 @@ class Documents : private SessionParts {
   void corpus_opened(const std::string& path, const OpenOptions& options, Result<OpenedCorpusRun> result);
   void show_file_run(RunEntry run, const OpenOptions& options);
   void open_training(const std::string& path);  // with a card where there is none
-  // `ids`: of the sequence of a corpus; empty: the run's own.
+  // `sequence`, `ids`: of a corpus; none: those of the run.
   void checkpoint_found(int run_id, const std::string& path, const std::string& config,
-                        const std::vector<std::int32_t>& ids);
+                        std::optional<std::int64_t> sequence, const std::vector<std::int32_t>& ids);
   void take_up(const SavedSession& session, const ModelEntry& model);
   void take_up_what_ifs(const SavedSession& session, int base_id);
   void take_up_sweeps(const SavedSession& session, int run_id);

@@ -114,13 +114,13 @@ Result<void> Documents::open_checkpoint(const std::string& path) {
         }
         return outcome;
       },
-      [this, asked, id = run->id](const Outcome& outcome) {
+      [this, asked, sequence, id = run->id](const Outcome& outcome) {
         const RunEntry* of = state_.run(id);
         if (!of || state_.view.run != id) return;  // the person looks at something else by now
         if (outcome.unread) {
           inbox_.card("Cannot read a sequence of " + of->name, *outcome.unread);
         } else if (outcome.found) {
-          checkpoint_found(id, outcome.found->path, outcome.found->config, outcome.ids);
+          checkpoint_found(id, outcome.found->path, outcome.found->config, sequence, outcome.ids);
         } else if (asked) {
           inbox_.card("Cannot open the checkpoint of " + of->name, *outcome.error, "run.checkpoint");
         } else {
@@ -135,7 +135,7 @@ Result<void> Documents::open_checkpoint(const std::string& path) {
 }
 
 void Documents::checkpoint_found(int run_id, const std::string& path, const std::string& config,
-                                 const std::vector<std::int32_t>& ids) {
+                                 std::optional<std::int64_t> sequence, const std::vector<std::int32_t>& ids) {
   const RunEntry& run = *state_.run(run_id);
   SavedSession saved;
   saved.files = {{path, 0, config}};
@@ -146,8 +146,7 @@ void Documents::checkpoint_found(int run_id, const std::string& path, const std:
     std::ranges::copy_if(all, std::back_inserter(kept), [](std::int32_t id) { return id >= 0; });
     return kept;
   };
-  if (run.corpus && state_.view.corpus.sequence)
-    saved.prompt.title = run.name + " S" + std::to_string(*state_.view.corpus.sequence);
+  if (sequence) saved.prompt.title = run.name + " S" + std::to_string(*sequence);
   saved.prompt.ids =
       !ids.empty() ? ids : known(run.data->prompt->key_ids.empty() ? run.data->prompt->ids : run.data->prompt->key_ids);
   if (!run.data->prompt->key_ids.empty()) saved.prompt.target_ids = known(run.data->prompt->ids);

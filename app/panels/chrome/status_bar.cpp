@@ -123,9 +123,8 @@ void corpus_readouts(const State& state, const Theme& theme, std::vector<NamedVa
   const auto s = number ? file.find(*number) : std::nullopt;
   if (!s) return;
   parts.push_back({"sequence", sequence_name(file, *s), theme.text});
-  if (corpus.values && corpus.values->quantity == quantity_text(*ref))
-    parts.push_back(
-        {"", number_text(*ref->info, static_cast<double>(corpus.values->of_head(*place)[*s])), theme.accent});
+  if (const auto values = values_of(corpus, *ref))
+    parts.push_back({"", number_text(*ref->info, static_cast<double>(values->of_head(*place)[*s])), theme.accent});
 }
 
 // The cursor's step, and what the first history of the film strip says there, while training and on the film's prompt.

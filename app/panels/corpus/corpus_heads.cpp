@@ -19,6 +19,7 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/series.h"
+#include "app/session/head_threshold.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
@@ -203,7 +204,8 @@ void follow_pointer_by_rank(const RankPlot& plot) {
   if (std::isfinite(all.half(place))) {
     tip += "\n" + interval_kind_text(plot.view) + "  " + plot.view.number(all.low[place]) + " … " +
            plot.view.number(all.high[place]);
-    if (plot.view.level && crosses(all, place, *plot.view.level)) tip += "\nthe interval holds ε: not settled";
+    if (plot.view.level && crosses(all, place, *plot.view.level))
+      tip += "\nthe interval holds " + threshold_name(plot.view.ref.info) + ": not settled";
   }
   tip +=
       "\nrank " + grouped_text(static_cast<std::int64_t>(rank)) + " by mean, over " + corpus_size_text(plot.view.file);

@@ -20,6 +20,7 @@
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "app/session/commands.h"
+#include "app/session/head_threshold.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
@@ -97,7 +98,8 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
     const double a = statistic(low), b = statistic(high);
     if (!std::isfinite(a)) return number_line(context, body, name, "–", "", theme.text3);
     const bool holds = view.level && a <= *view.level && b >= *view.level;
-    number_line(context, body, name, view.number(a) + " … " + view.number(b), holds ? "holds ε" : "",
+    number_line(context, body, name, view.number(a) + " … " + view.number(b),
+                holds ? "holds " + threshold_name(view.ref.info) : "",
                 holds && shown ? theme.warn
                 : shown        ? theme.text
                                : theme.text2);

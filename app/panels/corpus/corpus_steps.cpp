@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
@@ -36,6 +37,25 @@ void draw_step_slider(PanelContext& context, const CorpusView& view, Rect row) {
   if (to != at) ui.run("corpus.step " + std::to_string(steps[to]));
 }
 
+// Of all heads' curves: what the axis has to hold, and their mean by step.
+struct StepRange {
+  double low = kInfinity, high = -kInfinity;
+  std::vector<double> mean;
+};
+StepRange step_range(const CorpusCurves& curves, std::size_t steps, std::size_t heads) {
+  StepRange made;
+  for (const std::vector<double>* const all : {&curves.mean, &curves.low, &curves.high})
+    for (const double value : *all)
+      if (std::isfinite(value)) made.low = std::min(made.low, value), made.high = std::max(made.high, value);
+  for (std::size_t s = 0; s < steps; ++s) {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t head = 0; head < heads; ++head)
+      if (const double value = curves.mean[s * heads + head]; std::isfinite(value)) sum += value, count += 1.0;
+    made.mean.push_back(count > 0.0 ? sum / count : kNaN);
+  }
+  return made;
+}
+
 void draw_step_curves(PanelContext& context, const CorpusView& view, Rect area) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
@@ -47,10 +67,8 @@ void draw_step_curves(PanelContext& context, const CorpusView& view, Rect area) 
   }
   const std::vector<std::int64_t>& steps = view.file.steps;
   const std::size_t heads = view.file.layers.size() * view.file.heads.size();
-  double low = kInfinity, high = -kInfinity;
-  for (const std::vector<double>* const all : {&curves->mean, &curves->low, &curves->high})
-    for (const double value : *all)
-      if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+  const auto& [low, high, mean] =
+      kept_for(ui.kept_value("steps"), view.corpus.curves, [&] { return step_range(*curves, steps.size(), heads); });
   if (!(low <= high)) {
     draw_note(context, area, "No head has a number of this quantity at any step.");
     return;
@@ -75,13 +93,6 @@ void draw_step_curves(PanelContext& context, const CorpusView& view, Rect area) 
   const std::size_t every = (heads + kMostThinCurves - 1) / kMostThinCurves;
   for (std::size_t head = 0; head < heads; head += every)
     draw_curve(painter, frame, places, of_head(curves->mean, head), theme.text3.faded(0.5f), 1.0f);
-  std::vector<double> mean;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    double sum = 0.0, count = 0.0;
-    for (std::size_t head = 0; head < heads; ++head)
-      if (const double value = curves->mean[s * heads + head]; std::isfinite(value)) sum += value, count += 1.0;
-    mean.push_back(count > 0.0 ? sum / count : kNaN);
-  }
   if (heads > 1) draw_curve(painter, frame, places, mean, theme.text, 2.0f);
   if (view.head) {
     draw_band(painter, frame, places, of_head(curves->low, *view.head), of_head(curves->high, *view.head),

@@ -27,9 +27,7 @@ std::optional<CorpusView> corpus_view(const State& state) {
   view.intervals = corpus_intervals(*corpus, view.ref, view.bootstrap);
   view.level = threshold_of(view.ref.info, state.view.heads);
   if (view.ref.info->sink_null) view.null = view.file.sink_null;
-  if (corpus->values && corpus->values->quantity == quantity_text(view.ref) &&
-      corpus->values->step == corpus->statistics->step)
-    view.values = corpus->values;
+  view.values = values_of(*corpus, view.ref);
   return view;
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/panels/corpus/paired_view.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "core/base/number_text.h"
@@ -81,12 +83,13 @@ void draw_paired_list(PanelContext& context, Rect frame) {
     draw_note(context, body, view ? view->why : "");
     return;
   }
-  std::vector<std::size_t> order;
-  for (std::size_t place = 0; place < view->changes.size(); ++place)
-    if (std::isfinite(mean_change(*view->changes[place]))) order.push_back(place);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::abs(mean_change(*view->changes[a])) > std::abs(mean_change(*view->changes[b]));
-  });
+  const std::vector<std::size_t>& order =
+      kept_for(ui.kept_value("order"), std::pair(view->a.corpus.paired, quantity_text(view->ref)), [&] {
+        std::vector<std::size_t> places = changed_places(*view);
+        std::ranges::stable_sort(places, std::ranges::greater(),
+                                 [&](std::size_t place) { return std::abs(mean_change(*view->changes[place])); });
+        return places;
+      });
   Rect header = body.cut_top(22.0f);
   header.cut_right(8.0f);
   const ChangeColumns columns = change_columns(header);

@@ -7,11 +7,13 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/panels/corpus/paired_view.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/head_points.h"
+#include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/series.h"
@@ -23,13 +25,19 @@ namespace {
 
 constexpr std::size_t kMostChangeBars = 2000;
 
-// Places of heads that have a change, smallest first.
-std::vector<std::size_t> ranked_changes(const PairedView& view) {
+// Heads that have a change, smallest first, and what the axis has to hold.
+struct RankedChanges {
   std::vector<std::size_t> order;
-  for (std::size_t place = 0; place < view.changes.size(); ++place)
-    if (std::isfinite(mean_change(*view.changes[place]))) order.push_back(place);
-  std::ranges::stable_sort(order, {}, [&](std::size_t place) { return mean_change(*view.changes[place]); });
-  return order;
+  double low = 0.0, high = 0.0;
+};
+RankedChanges ranked_changes(const PairedView& view) {
+  RankedChanges ranked{changed_places(view)};
+  std::ranges::stable_sort(ranked.order, {}, [&](std::size_t place) { return mean_change(*view.changes[place]); });
+  for (const std::size_t place : ranked.order)
+    for (const Statistic which : {Statistic::Mean, Statistic::CiLow, Statistic::CiHigh})
+      if (const double value = of(view.changes[place]->change, which); std::isfinite(value))
+        ranked.low = std::min(ranked.low, value), ranked.high = std::max(ranked.high, value);
+  return ranked;
 }
 
 Color change_color(const PairedView& view, const Theme& theme, std::size_t place) {
@@ -75,16 +83,13 @@ void draw_change_plot(PanelContext& context, const PairedView& view, Rect area) 
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  const std::vector<std::size_t> order = ranked_changes(view);
+  const auto& [order, low, high] =
+      kept_for(ui.kept_value("ranked"), std::pair(view.a.corpus.paired, quantity_text(view.ref)),
+               [&] { return ranked_changes(view); });
   if (order.empty()) {
     draw_note(context, area, "No head has a number in both.");
     return;
   }
-  double low = 0.0, high = 0.0;
-  for (const std::size_t place : order)
-    for (const Statistic which : {Statistic::Mean, Statistic::CiLow, Statistic::CiHigh})
-      if (const double value = of(view.changes[place]->change, which); std::isfinite(value))
-        low = std::min(low, value), high = std::max(high, value);
   const Range range = nice_range(low, high > low ? high : low + 1e-6, false);
   AxisSpec x = axis_spec(-0.5, static_cast<double>(order.size()) - 0.5);
   x.whole = true, x.grid = false;

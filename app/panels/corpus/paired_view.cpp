@@ -39,6 +39,13 @@ std::optional<PairedView> paired_view(const State& state) {
   return view;
 }
 
+std::vector<std::size_t> changed_places(const PairedView& view) {
+  std::vector<std::size_t> places;
+  for (std::size_t place = 0; place < view.changes.size(); ++place)
+    if (std::isfinite(mean_change(*view.changes[place]))) places.push_back(place);
+  return places;
+}
+
 std::string PairedView::number(double value) const {
   if (ref.info == nullptr || !std::isfinite(value)) return "–";
   return signed_text(shown_value(*ref.info, value), ref.info->decimals + 1);

@@ -32,6 +32,8 @@ struct PairedView {
 // Nothing where two corpora are not compared.
 [[nodiscard]] std::optional<PairedView> paired_view(const State& state);
 
+// Places of heads that have a change.
+[[nodiscard]] std::vector<std::size_t> changed_places(const PairedView& view);
 [[nodiscard]] inline double mean_change(const PairedChange& change) { return of(change.change, Statistic::Mean); }
 [[nodiscard]] inline bool changes_surely(const PairedChange& change) { return change.q < kPairedLevel; }
 // "0.003", "< 10⁻⁴", "–" where nothing was tested.

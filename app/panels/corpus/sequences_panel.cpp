@@ -19,6 +19,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
+#include "app/session/head_threshold.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
@@ -71,9 +72,7 @@ struct SequenceTable {
 SequenceRows sequence_rows(const CorpusView& view, const CorpusState& wish) {
   SequenceRows rows;
   if (view.values && view.level) rows.over = heads_over(*view.values, *view.level);
-  CorpusEntry shown = view.corpus;
-  shown.values = view.values;
-  rows.order = sorted_sequences(shown, wish, view.head, rows.over);
+  rows.order = sorted_sequences(view.corpus, view.values.get(), wish, view.head, rows.over);
   double low = kInfinity, high = -kInfinity;
   if (view.values && view.head)
     for (const float value : view.values->of_head(*view.head))
@@ -297,7 +296,7 @@ std::string sequences_hint(const CorpusView& view, const CorpusState& wish) {
     case CorpusSort::Sequence: by = "in the order of the plan"; break;
     case CorpusSort::Document: by = "by document"; break;
     case CorpusSort::Loss: by = "by loss"; break;
-    case CorpusSort::Over: by = "by heads over ε"; break;
+    case CorpusSort::Over: by = "by heads over " + threshold_name(view.ref.info); break;
     case CorpusSort::Value:
       by = "by " + quantity_title(view.ref) + (view.head ? " of " + head_text(view.head_at(*view.head)) : "");
       break;

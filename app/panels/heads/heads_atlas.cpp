@@ -320,7 +320,7 @@ void draw_counts(const Atlas& atlas) {
   const Theme& theme = atlas.context.theme();
   const AtlasLayout& layout = atlas.layout;
   if (layout.counts.empty() || !atlas.threshold) return;
-  const std::string over = atlas.own_threshold() ? short_text(*atlas.threshold) : "ε";
+  const std::string over = threshold_name(atlas.column.ref.info);
   painter.text_at(layout.counts.x1, layout.head_labels.centre_y(), "> " + over, theme.hint(), Painter::Align::Right);
   for (std::size_t row = 0; row < layout.rows; ++row) {
     const Rect line = layout.row_rect(row);

@@ -51,6 +51,7 @@ std::optional<AtlasIntervals> atlas_intervals(const State& state) {
   std::ranges::nth_element(halves, tenth);
   intervals.full = *tenth > 0.0 ? nice_range(0.0, *tenth, false).high : 1.0;
   intervals.level = threshold_of(ref->info, state.view.heads);
+  intervals.level_name = threshold_name(ref->info);
   if (intervals.level) intervals.counts = count_intervals(intervals.of, *intervals.level);
   return intervals;
 }
@@ -98,8 +99,8 @@ void draw_interval_legend(PanelContext& context, const AtlasIntervals& intervals
   ui.icon(Icon::Warning, {area.x0 + 6.0f, area.y0 + 8.0f}, 11.0f, theme.warn);
   const std::string text =
       std::to_string(intervals.counts.cross) + (intervals.counts.cross == 1 ? " head" : " heads") +
-      (area.width() >= 230.0f ? ": the interval holds ε, so above or below is not settled by these sequences"
-                              : ": the interval holds ε, not settled");
+      ": the interval holds " + intervals.level_name +
+      (area.width() >= 230.0f ? ", so above or below is not settled by these sequences" : ", not settled");
   ui.paragraph({area.x0 + 18.0f, area.y0}, text, {Face::Sans, 11.0f, theme.warn}, area.width() - 18.0f, 15.0f, true, 2);
 }
 

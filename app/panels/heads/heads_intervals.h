@@ -20,6 +20,7 @@ struct AtlasIntervals {
   double full = 0.0;  // half width of a bar that goes through the whole cell; wider ones do too
   IntervalCounts counts;
   std::optional<double> level;
+  std::string level_name;  // session/head_threshold.h
 };
 // Nothing where no corpus is shown, or another statistic than the mean, or no head has an interval.
 [[nodiscard]] std::optional<AtlasIntervals> atlas_intervals(const State& state);

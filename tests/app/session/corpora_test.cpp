@@ -105,7 +105,7 @@ CATCH_TEST_CASE("corpus view: quantity, statistic, interval, order and filter by
 
   bench.run("select L1.H2");
   bench.run("corpus.sort value descending");
-  const auto order = sorted_sequences(*state.corpus(), state.view.corpus, 6, {});
+  const auto order = sorted_sequences(*state.corpus(), state.corpus()->values.get(), state.view.corpus, 6, {});
   for (std::size_t i = 1; i < order.size(); ++i)
     CATCH_CHECK(state.corpus()->values->of_head(6)[order[i - 1]] >= state.corpus()->values->of_head(6)[order[i]]);
   bench.run("corpus.sort value");
