@@ -247,9 +247,8 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
                              .head_dim = 32,
                              .inner = 2048,
                              .vocab = 4096});
-    const LiveModel opened = model.open(3000);
-    check_bound("DIFF V2, many heads", opened.request());
-    LiveRunRequest wide = opened.request();
+    check_bound("DIFF V2, many heads", model.open(2000).request());
+    LiveRunRequest wide = model.open(1000).request();
     wide.dtype = ComputeDtype::Float64;
     check_bound("DIFF V2, float64", wide);
   }
@@ -274,7 +273,7 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run that is written to a
   const TempFolder folder;
   {
     const HollowModel model({.kind = "diff_v2", .heads = 16});
-    const LiveModel opened = model.open(5000);
+    const LiveModel opened = model.open(3000);
     AnalysisRequest request = opened.analysis(folder.path() / "long.h5");
     (void)required(analyze(live_backend(), opened.analysis(folder.path() / "first.h5"), {}, {}));  // HDF5's own
     check_bound("file: a long prompt", request);
@@ -330,12 +329,12 @@ CATCH_TEST_CASE("run memory: a run keeps as many layers as were announced, and s
   warm_up();
   const HollowModel model(
       {.layers = 12, .hidden = 128, .heads = 8, .kv_heads = 8, .head_dim = 32, .inner = 256, .vocab = 512});
-  const LiveModel opened = model.open(2000);
+  const LiveModel opened = model.open(1000);
   LiveRunRequest request = opened.request();
   request.inputs = std::make_shared<LayerInputs>(0);
-  const RunMemory memory = estimate_run_memory(request, 2000, live_backend().info().threads);
+  const RunMemory memory = estimate_run_memory(request, 1000, live_backend().info().threads);
   CATCH_REQUIRE(memory.layers == 12);
-  CATCH_CHECK(memory.input_bytes == 2000 * 128 * 4);
+  CATCH_CHECK(memory.input_bytes == 1000 * 128 * 4);
   CATCH_CHECK(memory.inputs == 11);
   std::size_t sum = 0;
   for (const MemoryItem& item : memory.items) sum += item.bytes;
