@@ -10,7 +10,8 @@ packages_to_build=(g++ cmake ninja-build pkgconf libeigen3-dev libhdf5-dev libcl
   libhwy-dev libssl-dev zlib1g-dev libzstd-dev python3 python3-venv libglfw3-dev libimgui-dev libepoxy-dev libgl-dev libpng-dev
   libcairo2-dev libfreetype-dev libharfbuzz-dev libfontconfig-dev libfribidi-dev libgl1-mesa-dri fonts-inter fonts-jetbrains-mono
   fonts-dejavu-core)
-packages_to_test=(catch2 hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin librsvg2-bin
+packages_to_build_tests=(catch2)
+packages_to_test=(hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin librsvg2-bin
   libxml2-utils mandoc munge poppler-utils qpdf shared-mime-info slurm-client slurmctld slurmd texlive-latex-base zsh)
 torch_requirement='torch==2.11.0'
 # With --no-deps these two complete torch for C++ on the CPU: libtorch_cpu itself is linked against them.
@@ -53,8 +54,9 @@ step() {
   ) &
   timer=$!
   "$@" >>"$log" 2>&1 </dev/null || status=$?
+  local waited=$timer
   if kill "$timer" 2>/dev/null; then timer=; fi
-  wait 2>/dev/null || true
+  wait "$waited" 2>/dev/null || true
   if [ "$status" -ne 0 ]; then
     if [ -n "$timer" ]; then printf 'failed\n' >&2; fi
     tail -n "+$from" "$log" | tail -n 30 | sed 's/^/  | /' >&2
@@ -99,9 +101,9 @@ apt_install() {
     -y --no-install-recommends install "${missing[@]}"
 }
 
-# need_packages NAME…: installs those that are missing
-need_packages() {
-  local missing prefix=()
+# may_install NAME…: fills `missing` with those that are, and `prefix` with what installs them; fails where nothing may.
+may_install() {
+  missing=() prefix=()
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "this is not Debian: the equivalents of these packages must be there: $*"
     return
@@ -123,11 +125,46 @@ need_packages() {
     fi
   fi
   echo "missing packages: ${missing[*]}" >>"$log"
-  local count="${#missing[@]} Debian packages"
+}
+
+# install_packages COMMAND…: what it was to install must be there afterwards.
+install_packages() {
+  local count="${#missing[@]} Debian packages" names=("${missing[@]}")
   if [ "${#missing[@]}" -eq 1 ]; then count="the Debian package ${missing[0]}"; fi
-  step "installing $count" apt_install "${prefix[@]}"
-  mapfile -t missing < <(missing_packages "$@")
+  step "installing $count" "$@"
+  mapfile -t missing < <(missing_packages "${names[@]}")
   [ "${#missing[@]}" -eq 0 ] || fail "still missing after the installation: ${missing[*]}" "see $log"
+}
+
+# need_packages NAME…: installs those that are missing
+need_packages() {
+  local missing prefix
+  may_install "$@"
+  if [ "${#missing[@]}" -gt 0 ]; then install_packages apt_install "${prefix[@]}"; fi
+}
+
+# begin_packages NAME…: the same beside the steps that follow, which need none of them; end_packages waits for it.
+packages_beside=() packages_job=
+begin_packages() {
+  local missing prefix
+  may_install "$@"
+  packages_beside=("${missing[@]}")
+  if [ "${#missing[@]}" -eq 0 ]; then return; fi
+  apt_install "${prefix[@]}" >"$root/build/packages.log" 2>&1 </dev/null &
+  packages_job=$!
+}
+
+await_packages() {
+  local status=0
+  wait "$packages_job" || status=$?
+  cat "$root/build/packages.log"
+  return "$status"
+}
+
+end_packages() {
+  local missing=("${packages_beside[@]}")
+  if [ -n "$packages_job" ]; then install_packages await_packages; fi
+  packages_job=
 }
 
 # Debian's python3-venv serves Debian's own python3, whichever other Python is active.

@@ -30,7 +30,8 @@ done
 folder=$root/build/tests
 begin_setup
 choose_torch
-need_packages "${packages_to_build[@]}" "${packages_to_test[@]}"
+need_packages "${packages_to_build[@]}" "${packages_to_build_tests[@]}"
+begin_packages "${packages_to_test[@]}"
 need_oracle
 need_style_tools
 need_torch
@@ -42,6 +43,7 @@ cuda=()
 build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADROOM_LIGHT=ON "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" \
   ${HEADROOM_UNITY_SIZE:+"-DHEADROOM_UNITY_SIZE=$HEADROOM_UNITY_SIZE"} "-DHEADROOM_PYTHON=$venv/bin/python" \
   "-DHEADROOM_DEMO_GGUF=$demo" "-DHEADROOM_ENCODER=$encoder"
+end_packages
 end_setup
 
 selection=()

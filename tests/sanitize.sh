@@ -45,7 +45,7 @@ esac
 folder=$root/build/$kind
 begin_setup
 choose_torch
-need_packages "${packages_to_build[@]}" "${packages_to_test[@]}"
+need_packages "${packages_to_build[@]}" "${packages_to_build_tests[@]}" "${packages_to_test[@]}"
 need_torch
 need_demo
 build_targets=(headroom_compute "${programs[@]}")
