@@ -43,7 +43,7 @@ struct FigureChoice {
   std::vector<HeadRef> heads;                    // the first is *the* head
   std::vector<std::int64_t> layers, only_heads;  // what is drawn of the others
   std::vector<QuantityRef> quantities;
-  std::vector<std::string> row_quantities;                // as written; of kinds that show what each token has
+  std::vector<std::string> own_quantities;                // as written; of kinds whose quantities are not of every run
   std::optional<std::array<std::int64_t, 2>> rows, keys;  // half open
   std::optional<std::array<std::int64_t, 2>> cell;        // lens of a map
   std::optional<double> low, high;                        // of colours, or of the value axis

@@ -79,6 +79,12 @@ constexpr std::array kKinds = {
     FigureKind{"blocks", "choice of key blocks",
                "attention in the blocks that heads, pairs and groups choose, and how maps agree: of headroom blocks",
                false, "--head", check_blocks, make_blocks_figure, false, false, true, kBlocksSchemaName, "blocks"},
+    FigureKind{
+        "needle", "finding a number",
+        "what heads give to a number in a long text, recall and retrieval heads: of headroom needle, one file or "
+        "several",
+        true, "--head --quantity --scale --top", check_needle, make_needle, false, true, true, kNeedleSchemaName,
+        "needle"},
 };
 
 // Of a corpus, with intervals over its documents.

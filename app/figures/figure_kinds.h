@@ -21,9 +21,9 @@ struct FigureKind {
   // Why this run cannot be drawn so, and what to do: nothing where it can.
   Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
-  bool of_trainings = false;  // takes histories of trainings in place of runs
-  bool by_token = false;      // its quantities are those of rows and keys, not of heads
-  bool reads_file = false;    // it needs more of a run than its snapshot
+  bool of_trainings = false;    // takes histories of trainings in place of runs
+  bool own_quantities = false;  // it reads their names itself: of rows and keys, of spans
+  bool reads_file = false;      // it needs more of a run than its snapshot
   // Of the files that it takes in place of runs, and the command that writes them: "headroom-ablation", "ablate".
   std::string_view schema = {}, written_by = {};
 };
@@ -101,6 +101,8 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_series(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_blocks(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_blocks_figure(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_needle(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_needle(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 

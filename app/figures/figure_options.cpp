@@ -118,9 +118,9 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   HEADROOM_TRY(choice.layers, index_list("--layers", options.layers));
   HEADROOM_TRY(choice.only_heads, index_list("--heads", options.only_heads));
   const auto found = find_figure_kind(kind);
-  const bool by_token = found && (*found)->by_token;
-  if (by_token) choice.row_quantities = options.quantities;
-  for (const std::string& quantity : by_token ? std::vector<std::string>() : options.quantities) {
+  const bool own = found && (*found)->own_quantities;
+  if (own) choice.own_quantities = options.quantities;
+  for (const std::string& quantity : own ? std::vector<std::string>() : options.quantities) {
     HEADROOM_TRY(const QuantityRef ref, parse_quantity(quantity));
     choice.quantities.push_back(ref);
   }

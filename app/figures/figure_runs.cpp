@@ -62,14 +62,36 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
   std::string schema;
   if (is_hdf5_file(path)) {
     HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
-    for (const char* name :
-         {"schema_name", "recipe_sha256", "variant", "seed", "created_utc", "device", "dtype_compute", "source",
-          "diverged_step", "model_id", "checkpoint_sha256", "prompt_sha256", "bos_added", "first_token_is_bos",
-          "complete", "vocabulary", "hidden_size", "block", "always"})
+    for (const char* name : {"schema_name",
+                             "recipe_sha256",
+                             "variant",
+                             "seed",
+                             "created_utc",
+                             "device",
+                             "dtype_compute",
+                             "source",
+                             "diverged_step",
+                             "model_id",
+                             "checkpoint_sha256",
+                             "prompt_sha256",
+                             "bos_added",
+                             "first_token_is_bos",
+                             "complete",
+                             "vocabulary",
+                             "hidden_size",
+                             "block",
+                             "always",
+                             "data",
+                             "needles",
+                             "samples",
+                             "cells_asked",
+                             "cells_done",
+                             "non_finite_prompts",
+                             "ids_sha256"})
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
     if (schema == kBlocksSchemaName || schema == kCircuitsSchemaName || schema == kSeriesSchemaName ||
-        schema == kCorpusSchemaName) {
+        schema == kCorpusSchemaName || schema == kNeedleSchemaName) {
       HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
       return FigureRun{path, std::move(heads)};
     }

@@ -33,6 +33,8 @@ def make_runs(command, folder):
     make("series", "series", steps, "--plan", made["plan"], "--device", "cpu")
     make("blocks", "blocks", BYTES / "diff_v2", "--data", ROOT / "assets" / "corpora" / "kjv.txt", "--split", "blank", "--length", "64", "--bos",
          "always", "--sequences", "12", "--block", "4", "--device", "cpu")
+    make("needle", "needle", BYTES / "diff_v2", "--data", ROOT / "assets" / "corpora" / "kjv.txt", "--bos", "always", "--lengths", "300", "--depths",
+         "0,50,100", "--needles", "2", "--samples", "6", "--seed", "5", "--device", "cpu")
     made["training"] = DEMO / "backcopy" / "diff_v2" / "training.h5"
     return made
 
@@ -58,6 +60,7 @@ FIGURES = {
     "circuits": ("circuits", ["--head", "L1.H2"]),
     "series": ("series", ["--head", "L0.H0"]),
     "blocks": ("blocks", []),
+    "needle": ("needle", ["--head", "L1.H2", "--width", "180mm"]),
 }
 
 

@@ -28,11 +28,25 @@ void LinesPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pag
   const Rect& inner = frame.inner;
   const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
   painter.begin_plot({id, kind, along, up});
+  LabelSpace space(inner, page.style.pt(1.0f));
+  for (const Level& level : levels)
+    draw_page_level(painter, inner, up, level.value, level.name, ink::kBlack, kBoundDash, space, page);
   for (const Line& line : lines) {
     if (!line.band) continue;
     painter.begin_series({quantity, head_of_line(line), line.series + " interval"});
     draw_page_band(painter, along, up, places, within_axis(line.values.low), within_axis(line.values.high),
                    line.color.mark.faded(0.18f));
+    // A band has two ends at least.
+    const auto known = [&](std::size_t i) {
+      return i < places.size() && std::isfinite(line.values.low[i]) && std::isfinite(line.values.high[i]);
+    };
+    for (std::size_t i = 0; line.points && i < places.size(); ++i) {
+      if (!known(i) || known(i + 1) || (i > 0 && known(i - 1))) continue;
+      const float at = along.pixel(places[i]);
+      painter.line({at, up.pixel(std::clamp(line.values.low[i], y.low, y.high))},
+                   {at, up.pixel(std::clamp(line.values.high[i], y.low, y.high))}, line.color.mark.faded(0.5f),
+                   page.style.pt(0.8f));
+    }
     painter.end_series();
   }
   std::vector<EndName> names;
@@ -40,7 +54,13 @@ void LinesPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pag
     const std::vector<Vec2> points = placed_points(along, up, places, line.values.y);
     painter.begin_series({quantity, head_of_line(line), line.series});
     draw_page_line(painter, points, line.color.mark, line.width, line.dash, page);
+    // A point without neighbours is a disc already.
+    const auto there = [&](std::size_t i) { return i < points.size() && std::isfinite(points[i].y); };
+    for (std::size_t i = 0; line.points && i < points.size(); ++i)
+      if (there(i) && (there(i + 1) || (i > 0 && there(i - 1))))
+        painter.disc(points[i], page.style.pt(1.3f), line.color.mark);
     painter.end_series();
+    if (!levels.empty()) block_page_line(space, points, page.style.pt(2.6f));
     if (line.label.empty()) continue;
     float end = std::nanf("");
     for (const Vec2 point : points)
@@ -48,6 +68,13 @@ void LinesPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pag
     names.push_back({line.label, line.color.text, end});
   }
   draw_end_names(painter, inner, names, page);
+  for (const Level& level : levels) {
+    if (level.label.empty()) continue;
+    const float width = rich_width(page.measure, level.label, page.style.text());
+    if (!try_label(painter, page, space, level.label, page.style.on_lines(ink::kBlack),
+                   places_along(inner, up.pixel(level.value), width, true, page)))
+      leave_out(page, level.label);
+  }
   draw_x_axis(painter, inner, x, page);
   draw_y_axis(painter, inner, y, page);
   painter.end_plot();
@@ -58,8 +85,9 @@ void LinesPanel::add_data(FigureData& data) const {
     for (std::size_t i = 0; i < places.size(); ++i) {
       FigureMark mark;
       mark.panel = id, mark.series = quantity + " " + line.series, mark.kind = "line";
-      if (line.head) mark.layer = line.head->layer, mark.head = line.head->head;
-      mark.x = places[i], mark.y = line.values.y[i], mark.n = n;
+      const std::optional<HeadRef> head = i < line.heads.size() ? line.heads[i] : line.head;
+      if (head) mark.layer = head->layer, mark.head = head->head;
+      mark.x = places[i], mark.y = line.values.y[i], mark.n = i < line.n.size() ? line.n[i] : n;
       if (line.band) mark.low = line.values.low[i], mark.high = line.values.high[i];
       data.add(std::move(mark));
     }

@@ -1,4 +1,5 @@
-// Lines over one axis with their intervals and their names at their ends: of training steps, of numbers of blocks.
+// Lines over one axis with their intervals and their names at their ends: of training steps, of numbers of blocks, of
+// depths of a needle.
 // Immutable once made; safe from any thread.
 #pragma once
 
@@ -33,12 +34,22 @@ class LinesPanel final : public FigurePanel {
     float width = 1.1f;
     LineDash dash = kSolidLine;
     bool band = false;
-    RichText label;  // at its end; empty: none
+    RichText label;                    // at its end; empty: none
+    bool points = false;               // a disc at each place: few places, between which nothing was measured
+    std::vector<std::int64_t> n = {};  // of each place, where they are not the panel's
+    std::vector<HeadRef> heads = {};   // of each place, where these are heads in an order of their own
+  };
+  // Across the panel: "threshold".
+  struct Level {
+    double value;
+    const char* name;
+    RichText label;
   };
   std::string quantity;
   std::vector<double> places;  // along x
   std::vector<Line> lines;     // later ones over earlier ones
-  std::int64_t n = 0;          // sequences
+  std::vector<Level> levels;
+  std::int64_t n = 0;  // sequences
   PageAxis x, y;
   std::string sentence;
 

@@ -113,8 +113,8 @@ Result<TokenChoice> token_choice(std::string_view text) {
 }
 
 Result<TokenChoice> chosen_quantity(const FigureChoice& choice) {
-  if (choice.row_quantities.size() > 1) return Error(ErrorCode::InvalidArgument, "tokens are coloured by one quantity");
-  return token_choice(choice.row_quantities.empty() ? "context_rms_relative" : choice.row_quantities.front());
+  if (choice.own_quantities.size() > 1) return Error(ErrorCode::InvalidArgument, "tokens are coloured by one quantity");
+  return token_choice(choice.own_quantities.empty() ? "context_rms_relative" : choice.own_quantities.front());
 }
 
 // One number a position of the layer; empty where the file has none of this head.
