@@ -312,9 +312,9 @@ void Documents::ablation_opened(const std::string& path, const OpenOptions& opti
   sweep.table = std::make_shared<const LossTable>(std::move(result->table));
   run.sweeps[static_cast<std::size_t>(*way)] = std::move(sweep);
   run.data = with_loss_changes(*result->run, run.sweeps);
-  if (result->sets > 0)
+  if (const std::size_t sets = result->sets.size() + result->removed.size(); sets > 0)
     inbox_.message(MessageLevel::Info,
-                   opened_title(path) + format(": %zu sets of heads in it are not shown", result->sets));
+                   opened_title(path) + format(": %zu sets of heads in it are shown by its figure alone", sets));
   show_file_run(std::move(run), options);
   state_.view.centre = CentreView::Importance;
   state_.view.importance.colour = *way;

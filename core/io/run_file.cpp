@@ -85,6 +85,7 @@ struct RunFile::State {
   Error context(Error error, std::string_view dataset) const { return error.at_tensor(dataset).in_file(path.string()); }
 
   Result<std::vector<std::string>> read_text(const DatasetInfo& info) const;
+  Result<Hdf5Dataset> open_axis(const std::string& name) const;
 };
 
 Result<std::vector<std::string>> RunFile::State::read_text(const DatasetInfo& info) const {
@@ -205,19 +206,36 @@ Result<std::vector<std::string>> RunFile::read_strings(std::string_view path) co
   return text;
 }
 
+Result<Hdf5Dataset> RunFile::State::open_axis(const std::string& name) const {
+  if (H5Lexists(file.get(), name.c_str(), H5P_DEFAULT) > 0) {
+    // Where the file stores its data was checked when it was opened.
+    Hdf5Dataset dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT));
+    if (dataset && H5DSis_scale(dataset.get()) > 0) return dataset;
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return context(Error(ErrorCode::NotFound, "no such axis"), name);
+}
+
+Result<std::vector<std::string>> RunFile::read_labels(std::string_view path) const {
+  HEADROOM_TRY(const Hdf5Dataset dataset, state_->open_axis(std::string(path)));
+  const Hdf5Type type(H5Dget_type(dataset.get()));
+  const Hdf5Space space(H5Dget_space(dataset.get()));
+  hsize_t size = 0;
+  if (!space || !type || H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_ndims(space.get()) != 1 ||
+      H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0 || size > static_cast<hsize_t>(INT64_MAX)) {
+    H5Eclear2(H5E_DEFAULT);
+    return state_->context(Error(ErrorCode::Corrupt, "an axis holds no list of texts"), path);
+  }
+  DatasetInfo info;
+  info.path = path, info.shape = {static_cast<std::int64_t>(size)}, info.type = ElementType::String;
+  auto labels = state_->read_text(info);
+  if (!labels) return state_->context(std::move(labels.error()), path);
+  return labels;
+}
+
 Result<std::vector<double>> RunFile::read_axis(std::string_view path) const {
-  const std::string name(path);
   const auto fail = [&](ErrorCode code, const char* text) { return state_->context(Error(code, text), path); };
-  if (H5Lexists(state_->file.get(), name.c_str(), H5P_DEFAULT) <= 0) {
-    H5Eclear2(H5E_DEFAULT);
-    return fail(ErrorCode::NotFound, "no such axis");
-  }
-  // Where the file stores its data was checked when it was opened.
-  const Hdf5Dataset dataset(H5Dopen2(state_->file.get(), name.c_str(), H5P_DEFAULT));
-  if (!dataset || H5DSis_scale(dataset.get()) <= 0) {
-    H5Eclear2(H5E_DEFAULT);
-    return fail(ErrorCode::NotFound, "no such axis");
-  }
+  HEADROOM_TRY(const Hdf5Dataset dataset, state_->open_axis(std::string(path)));
   const Hdf5Type type(H5Dget_type(dataset.get()));
   const Hdf5Space space(H5Dget_space(dataset.get()));
   const H5T_class_t kind = type ? H5Tget_class(type.get()) : H5T_NO_CLASS;

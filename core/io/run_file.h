@@ -42,6 +42,9 @@ class RunFile {
   // Whole datasets, row-major; OutOfMemory above half of the machine's memory. Numbers of any type.
   [[nodiscard]] Result<std::vector<double>> read(std::string_view path) const;
   [[nodiscard]] Result<std::vector<std::string>> read_strings(std::string_view path) const;
+  // The names along an axis of labels: "set". NotFound where there is no such dimension scale, Corrupt where it holds
+  // no list of texts.
+  [[nodiscard]] Result<std::vector<std::string>> read_labels(std::string_view path) const;
   // The coordinate of an axis: "layer". NotFound where there is no such dimension scale, Corrupt where it holds no list
   // of numbers.
   [[nodiscard]] Result<std::vector<double>> read_axis(std::string_view path) const;

@@ -130,10 +130,13 @@ class AblationReader {
     }
     table.done =
         static_cast<std::size_t>(std::ranges::count_if(table.delta, [](double delta) { return std::isfinite(delta); }));
-    std::erase_if(table.set_errors, [](double error) { return !std::isfinite(error); });
+    for (const std::vector<ChangedTogether>* together : {&opened_.sets, &opened_.removed})
+      for (const ChangedTogether& one : *together)
+        if (std::isfinite(one.error)) table.set_errors.push_back(one.error);
     const double asked = number("results_asked");
-    table.asked = std::max(table.done, asked >= 0.0 && asked <= 1e9 && static_cast<std::size_t>(asked) > opened_.sets
-                                           ? static_cast<std::size_t>(asked) - opened_.sets
+    const std::size_t others = opened_.sets.size() + opened_.removed.size();
+    table.asked = std::max(table.done, asked >= 0.0 && asked <= 1e9 && static_cast<std::size_t>(asked) > others
+                                           ? static_cast<std::size_t>(asked) - others
                                            : 0);
     return {};
   }
@@ -147,9 +150,22 @@ class AblationReader {
     const double blocks = number("blocks");
     table.blocks = blocks >= 2.0 && blocks <= 1e6 ? static_cast<std::size_t>(blocks) : 0;
     if (!file_.find("set_delta_loss")) return {};
-    HEADROOM_TRY(const std::vector<double> sets, file_.read("set_delta_loss"));
-    opened_.sets = sets.size();
-    HEADROOM_TRY(table.set_errors, file_.read("set_delta_loss_se"));
+    HEADROOM_TRY(const std::vector<double> deltas, file_.read("set_delta_loss"));
+    HEADROOM_TRY(const std::vector<double> errors, file_.read("set_delta_loss_se"));
+    return read_together("set", deltas, errors, opened_.sets);
+  }
+
+  // Of the axis that names them.
+  Result<void> read_together(const char* name, const std::vector<double>& deltas, const std::vector<double>& errors,
+                             std::vector<ChangedTogether>& together) {
+    HEADROOM_TRY(const std::vector<std::string> labels, file_.read_labels(name));
+    if (labels.size() != deltas.size() || errors.size() != deltas.size())
+      return damaged(name, "a dataset does not fit its axes");
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto heads = parse_heads(labels[i], '+');
+      if (!heads) return damaged(name, "a label names no heads");
+      together.push_back({*heads, deltas[i], errors[i]});
+    }
     return {};
   }
 
@@ -170,15 +186,24 @@ class AblationReader {
     }
     table.predictions = table.sequences * static_cast<std::size_t>(run_->length - 1);
     table.blocks = counted.size() >= 2 ? counted.size() : 0;
-    for (const char* name : {"set_delta_loss", "cumulative_delta_loss"}) {
-      const DatasetInfo* sets = file_.find(name);
-      if (sets == nullptr || sets->shape.size() != 2 || sets->shape[1] < 1) continue;
-      HEADROOM_TRY(const std::vector<double> errors,
-                   of_statistic(name, Statistic::StandardError, static_cast<std::size_t>(sets->shape[1])));
-      opened_.sets += errors.size();
-      table.set_errors.insert(table.set_errors.end(), errors.begin(), errors.end());
+    HEADROOM_TRY_VOID(read_together_of_plan("set", "set_delta_loss", opened_.sets));
+    HEADROOM_TRY_VOID(read_together_of_plan("removed", "cumulative_delta_loss", opened_.removed));
+    // Each with those before it.
+    for (std::size_t i = 1; i < opened_.removed.size(); ++i) {
+      std::vector<HeadRef>& together = opened_.removed[i].heads;
+      const std::vector<HeadRef>& before = opened_.removed[i - 1].heads;
+      together.insert(together.begin(), before.begin(), before.end());
     }
     return {};
+  }
+
+  Result<void> read_together_of_plan(const char* axis_name, const char* name, std::vector<ChangedTogether>& together) {
+    const DatasetInfo* info = file_.find(name);
+    if (info == nullptr || info->shape.size() != 2 || info->shape[1] < 1) return {};
+    const auto columns = static_cast<std::size_t>(info->shape[1]);
+    HEADROOM_TRY(const std::vector<double> deltas, of_statistic(name, Statistic::Mean, columns));
+    HEADROOM_TRY(const std::vector<double> errors, of_statistic(name, Statistic::StandardError, columns));
+    return read_together(axis_name, deltas, errors, together);
   }
 
   Result<void> read_layers() {

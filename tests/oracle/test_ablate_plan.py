@@ -343,8 +343,16 @@ def test_figure_and_inspect_say_that_intervals_are_over_documents(ablate, comman
     ablate(llama[0], out, "--set", "L0.H0+L1.H1")
     ablate(llama[0], mean, "--mode", "mean")
     ablate(llama[0], tmp_path / "all.h5", "--heads", ",".join(f"L{layer}.H{head}" for layer in range(3) for head in range(4)), "--set", "L0.H0+L1.H1")
-    refused(command("figure", out, "importance", "-o", svg), 4, "no head that is drawn has a change")  # of a set alone
-    outcome = command("figure", tmp_path / "all.h5", "importance", "-o", svg, "--data", tmp_path / "f.csv")
+    # Of a set alone.
+    outcome = command("figure", out, "importance", "-o", svg, "--data", tmp_path / "f.csv", "--force")
+    assert outcome.code == 0 and "warning" not in outcome.errors, outcome
+    table = pandas.read_csv(tmp_path / "f.csv", comment="#")
+    with h5py.File(out) as file:
+        together, error = file["set_delta_loss"][0, 0], file["set_delta_loss"][2, 0]
+        half = scipy.stats.t.ppf(1 - 0.05 / 2, 2) * error
+    assert table["series"].tolist() == ["delta_loss L0.H0+L1.H1"] and table["x"].tolist() == [together]
+    assert table[["low", "high"]].to_numpy()[0] == pytest.approx([together - half, together + half], rel=1e-9)
+    outcome = command("figure", tmp_path / "all.h5", "importance", "-o", svg, "--data", tmp_path / "f.csv", "--force")
     assert outcome.code == 0 and "warning" not in outcome.errors, outcome
     table, figure = pandas.read_csv(tmp_path / "f.csv", comment="#"), Figure(svg)
     with h5py.File(tmp_path / "all.h5") as file:

@@ -24,7 +24,8 @@ def command(warm_command):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory, command):
-    """Files of a model of two maps a head: `zero`, with two sets of heads; `short`, of a text without intervals; five texts by two ways."""
+    """Files of a model of two maps a head: `zero`, with two sets of heads; `short`, of a text without intervals; `sets`, of sets alone; five texts by
+    two ways; `plan`, of six documents, with sets and a pruning curve."""
     folder = tmp_path_factory.mktemp("ablations")
     made = {}
     for name, seed in (("model", 21), ("other", 22)):
@@ -36,9 +37,16 @@ def files(tmp_path_factory, command):
         outcome = command("ablate", folder / model, "--ids", ids, "-o", made[name], "--device", "cpu", *arguments)
         assert outcome.code == 0, outcome
 
-    ablate("zero", "--heads", ",".join(f"L{layer}.H{head}" for layer in range(LAYERS) for head in range(HEADS)),
-           "--set", "L0.H0+L1.H1", "--set", "L2.H0+L2.H1+L2.H2")
+    every_head = ",".join(f"L{layer}.H{head}" for layer in range(LAYERS) for head in range(HEADS))
+    ablate("zero", "--heads", every_head, "--set", "L0.H0+L1.H1", "--set", "L2.H0+L2.H1+L2.H2")
+    ablate("sets", "--set", "L0.H0+L1.H1", "--set", "L2.H0+L2.H1+L2.H2+L2.H3")
     ablate("short", length=20)
+    rows = [[(i * (7 + d) + d * i * i) % 53 for i in range(40)] for d in range(6)]
+    (folder / "ids.jsonl").write_text("".join(json.dumps({"ids": ids}) + "\n" for ids in rows))
+    made["plan"] = folder / "plan.h5"
+    outcome = command("ablate", folder / "model", "--data", folder / "ids.jsonl", "--field", "ids", "--length", "20", "--heads", every_head, "--set",
+                      "L0.H0+L1.H1", "--cumulative", "5", "-o", made["plan"], "--device", "cpu")
+    assert outcome.code == 0, outcome
     ablate("hidden", "--mode", "hide-key=0,1")
     ablate("other", model="other", text=2)
     for text in range(1, 6):
@@ -112,13 +120,13 @@ def test_intervals_of_one_text_are_student_ts_over_its_blocks_for_all_changes(dr
     tested = delta.size + len(set_errors)
     half = stats.t.ppf(1 - 0.05 / tested / 2, degrees) * error
     svg, marks = drawn([files["zero"]])
-    assert [plot.kind for plot in svg.plots] == ["importance"] * 3
+    assert [plot.kind for plot in svg.plots] == ["importance"] * 4
     check_list(svg, marks, delta, delta - half, delta + half)
     apart = np.abs(delta) > half
     labels = [text for text, _ in svg.texts]
     assert f"{apart.sum()} of {delta.size} heads" in labels and f"{degrees + 1} blocks" in labels
     # Every head a cell, and the contour parts those whose interval leaves out 0.
-    cells = marks[marks["panel"] == "b"]
+    cells = marks[marks["panel"] == "b"].astype({"layer": int, "head": int})
     assert (cells["y"].to_numpy() == delta[cells["layer"], cells["head"]]).all() and len(cells) == delta.size
     assert set(cells["series"][apart.reshape(-1)]) <= {"delta_loss, interval without 0"}
     atlas = svg.plots[1]
@@ -144,7 +152,7 @@ def test_points_are_changes_over_sink_scores_with_their_rank_correlation(drawn, 
     expected = sorted(zip(sinks.reshape(-1), delta.reshape(-1)))
     for (x, y), (sink, change) in zip(sorted(found), expected):
         assert plot.x.off(x, sink) < 1e-6 and plot.y.off(y, change) < 1e-6
-    points = marks[marks["panel"] == "c"]
+    points = marks[marks["panel"] == "c"].astype({"layer": int, "head": int})
     assert (points["x"].to_numpy() == sinks[points["layer"], points["head"]]).all()
     assert (points["y"].to_numpy() == delta[points["layer"], points["head"]]).all()
     r = stats.spearmanr(sinks.reshape(-1), delta.reshape(-1)).statistic
@@ -223,6 +231,75 @@ def test_a_sweep_that_was_stopped_is_drawn_with_what_it_has(command, files, tmp_
     assert "Hatched: 4 heads without a value" in Figure(tmp_path / "out.svg").description
 
 
+def check_sets(svg, marks, panel, names, change, low, high, sums):
+    """A list of sets, the largest first, with rings where all of its heads have changes of their own."""
+    plot = svg.plots["abcde".index(panel)]
+    rows = marks[(marks["panel"] == panel) & ~marks["series"].str.endswith(" sums")]
+    order = sorted(range(len(names)), key=lambda i: -change[i])
+    assert rows["series"].tolist() == [f"delta_loss {names[i]}" for i in order] and rows["layer"].isna().all()
+    assert rows["x"].tolist() == [change[i] for i in order]
+    assert rows["low"].to_numpy() == pytest.approx([low[i] for i in order], rel=1e-9)
+    assert rows["high"].to_numpy() == pytest.approx([high[i] for i in order], rel=1e-9)
+    for row, (i, (x, y)) in enumerate(zip(order, plot.points(plot.named("changes")))):
+        assert plot.x.off(x, change[i]) < 1e-6 and plot.y.off(y, row) < 1e-6
+    for line, i in zip(plot.named("intervals").marks, order):
+        for end, value in (("x1", low[i]), ("x2", high[i])):
+            assert plot.x.off(plot.x.value(float(line.get(end))), min(max(value, plot.x.low), plot.x.high)) < 1e-6
+    rings = plot.points(plot.named("sums"))
+    expected = [(sums[i], row) for row, i in enumerate(order) if np.isfinite(sums[i])]
+    assert len(rings) == len(expected)
+    for (x, y), (value, row) in zip(rings, expected):
+        assert plot.x.off(x, value) < 1e-6 and plot.y.off(y, row) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["zero", "sets"])
+def test_sets_are_drawn_with_their_intervals(drawn, files, name):
+    """A file of sets alone is a figure too."""
+    svg, marks = drawn([files[name]])
+    change, error, delta = stored(files[name], "set_delta_loss"), stored(files[name], "set_delta_loss_se"), stored(files[name], "delta_loss")
+    with h5py.File(files[name]) as file:
+        names, degrees = file["set"].asstr()[:].tolist(), int(file.attrs["blocks"]) - 1
+    tested = np.isfinite(delta).sum() + len(names)
+    half = stats.t.ppf(1 - 0.05 / tested / 2, degrees) * error
+    sums = [sum(delta[int(head[1]), int(head[4])] for head in one.split("+")) for one in names]
+    assert np.isfinite(sums).all() == (name == "zero")
+    check_sets(svg, marks, "d" if name == "zero" else "a", names, change, change - half, change + half, sums)
+    labels = [text for text, _ in svg.texts]
+    assert "L0.H0+L1.H1" in labels and ("Rings: the sum" in svg.description) == (name == "zero")
+    if name == "sets":
+        assert svg.width == "84mm" and len(svg.plots) == 1 and "L2.H0+L2.H1 + 2 more" in labels
+        words = " ".join(svg.description.split())
+        assert "L2.H0+L2.H1 + 2 more: L2.H0+L2.H1+L2.H2+L2.H3" in words and "2 changes that were measured" in words and "head puts out 0" in words
+
+
+def test_the_pruning_curve_is_the_files(drawn, files):
+    svg, marks = drawn([files["plan"]])
+    delta, curve, sets = (stored(files["plan"], name) for name in ("delta_loss", "cumulative_delta_loss", "set_delta_loss"))
+    with h5py.File(files["plan"]) as file:
+        order, documents = file["removed"].asstr()[:].tolist(), len(set(file["sequences/document"][:]))
+    tested = delta[0].size + curve.shape[1] + sets.shape[1]
+    half = stats.t.ppf(1 - 0.05 / tested / 2, documents - 1) * curve[2]
+    alone = np.cumsum([delta[0, int(head[1]), int(head[4])] for head in order])
+    assert len(svg.plots) == 5 and documents == 6
+    check_sets(svg, marks, "d", ["L0.H0+L1.H1"], sets[0], sets[0] - stats.t.ppf(1 - 0.05 / tested / 2, 5) * sets[2],
+               sets[0] + stats.t.ppf(1 - 0.05 / tested / 2, 5) * sets[2], [delta[0, 0, 0] + delta[0, 1, 1]])
+    plot, rows = svg.plots[4], marks[marks["panel"] == "e"]
+    for name, values in (("together", curve[0]), ("sum", alone)):
+        own = rows[rows["series"] == f"cumulative_delta_loss {name}"]
+        assert own["x"].tolist() == [1, 2, 3, 4, 5] and own["y"].to_numpy() == pytest.approx(values, rel=1e-12)
+        assert [f"L{l:.0f}.H{h:.0f}" for l, h in zip(own["layer"], own["head"])] == order
+        points = plot.points(plot.named(name, ""))
+        for (x, y), place, value in zip(points, range(1, 6), values, strict=True):
+            assert plot.x.off(x, place) < 1e-6 and plot.y.off(y, value) < 1e-6
+    own = rows[rows["series"] == "cumulative_delta_loss together"]
+    assert own["low"].to_numpy() == pytest.approx(curve[0] - half, rel=1e-9) and own["high"].to_numpy() == pytest.approx(curve[0] + half, rel=1e-9)
+    corners = plot.line(plot.named("together interval"))
+    for place, values in zip(range(1, 6), zip(curve[0] - half, curve[0] + half)):
+        assert all(any(plot.x.off(x, place) < 1e-6 and plot.y.off(y, value) < 1e-6 for x, y in corners) for value in values)
+    words = " ".join(svg.description.split())
+    assert ", ".join(order) in words and f"divided by the {tested} changes that were measured (Bonferroni), of which 6 of several heads" in words
+
+
 @pytest.mark.parametrize(("names", "arguments", "code", "words"), [
     (["zero1", "zero1"], [], 4, ["zero1.h5 and zero1.h5 are of one text"]),
     (["zero1", "other"], [], 4, ["checkpoint_sha256 of other.h5 is not that of zero1.h5"]),
@@ -256,7 +333,7 @@ def test_panels_of_it_stand_in_composed_figures(command, files, tmp_path):
 
 
 @pytest.mark.parametrize("names", [["zero"], ["zero1", "zero2"], [f"{way}{text}" for way in ("zero", "second") for text in (1, 2)], ["short"],
-                                   ["hidden"]], ids="-".join)
+                                   ["hidden"], ["sets"], ["plan"]], ids="-".join)
 def test_no_text_is_cut_or_touches_at_any_width(command, files, names):
     for width in (60, 77, 84, 120, 139.7, 174, 183):
         for more in ([], ["--head", "L2.H3"], ["--layers", "0", "--heads", "1"]):

@@ -90,7 +90,7 @@ class ChangeScatterPanel final : public FigurePanel {
       painter.begin_series({quantity, "", apart ? "interval without 0" : "heads"});
       for (const Point& point : drawn)
         if (point.of.apart() == apart)
-          painter.disc({along.pixel(point.x), up.pixel(point.y)}, radius, change_color(point.of));
+          painter.disc({along.pixel(point.x), up.pixel(point.y)}, radius, change_color(point.of.apart()));
       painter.end_series();
     }
     draw_chosen_point(painter, along, up, page, space);
@@ -214,7 +214,7 @@ class ChangeScatterPanel final : public FigurePanel {
 
 std::string heads_word(std::int64_t count) { return grouped_text(count) + (count == 1 ? " head" : " heads"); }
 
-Color change_color(const HeadChange& one) { return one.apart() ? ink::kBlack : kHolds; }
+Color change_color(bool apart) { return apart ? ink::kBlack : kHolds; }
 
 // Symlog where few changes are much larger than the others.
 ScaleKind change_scale(const HeadChanges& all, const FigureChoice& choice) {

@@ -17,7 +17,7 @@ inline constexpr const char* kLossChange = "delta_loss";
 
 [[nodiscard]] std::string heads_word(std::int64_t count);  // "270 heads"
 // Black where the interval leaves out 0, else grey.
-[[nodiscard]] Color change_color(const HeadChange& one);
+[[nodiscard]] Color change_color(bool apart);
 // What is asked for, else symlog where few changes are much larger than the others.
 [[nodiscard]] ScaleKind change_scale(const HeadChanges& all, const FigureChoice& choice);
 // With 0 and these ends in it.

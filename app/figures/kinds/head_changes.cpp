@@ -1,7 +1,9 @@
 #include "app/figures/kinds/head_changes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -110,12 +112,32 @@ double mean_over(const std::vector<StoredChanges>& texts, Number number) {
   return sum / static_cast<double>(texts.size());
 }
 
-// Of the mean over texts.
-double error_over(const std::vector<StoredChanges>& texts, std::size_t place, double mean) {
+// The mean of a change over texts, and its standard error: of one text the file's own.
+struct ChangeOverTexts {
+  double mean = kNaN, error = kNaN;
+};
+template <typename Number>
+ChangeOverTexts over_texts(const std::vector<StoredChanges>& texts, double own_error, Number number) {
+  ChangeOverTexts over{mean_over(texts, number), own_error};
+  if (texts.size() < 2) return over;
   double squares = 0.0;
-  for (const StoredChanges& text : texts) squares += std::pow(text.opened.table.delta[place] - mean, 2.0);
+  for (const StoredChanges& text : texts) squares += std::pow(number(text) - over.mean, 2.0);
   const auto n = static_cast<double>(texts.size());
-  return std::sqrt(squares / (n - 1.0) / n);
+  over.error = std::sqrt(squares / (n - 1.0) / n);
+  return over;
+}
+
+using Together = std::vector<ChangedTogether> OpenedAblation::*;
+
+constexpr std::array<Together, 2> kTogether = {&OpenedAblation::sets, &OpenedAblation::removed};
+
+// Whether every text has the same ones.
+bool same_together(const std::vector<StoredChanges>& texts, Together which) {
+  const std::vector<ChangedTogether>& first = texts.front().opened.*which;
+  return std::ranges::all_of(texts, [&](const StoredChanges& text) {
+    return std::ranges::equal(text.opened.*which, first,
+                              [](const ChangedTogether& a, const ChangedTogether& b) { return a.heads == b.heads; });
+  });
 }
 
 double stored_sink(const StoredChanges& text, HeadRef head) {
@@ -153,14 +175,27 @@ Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureCh
   for (const StoredChanges& text : texts) all.predictions += static_cast<std::int64_t>(text.opened.table.predictions);
   all.done = static_cast<std::int64_t>(first.done), all.asked = static_cast<std::int64_t>(first.asked);
   // Every change of the files counts, whether or not it is drawn.
-  std::vector<double> change(first.delta.size()), error(first.delta.size(), kNaN), errors;
-  for (std::size_t i = 0; i < change.size(); ++i) {
-    change[i] = mean_over(texts, [&](const StoredChanges& text) { return text.opened.table.delta[i]; });
-    error[i] = all.texts > 1 ? error_over(texts, i, change[i]) : first.error[i];
-    if (std::isfinite(error[i])) errors.push_back(error[i]);
+  std::vector<ChangeOverTexts> single;
+  for (std::size_t i = 0; i < first.delta.size(); ++i)
+    single.push_back(
+        over_texts(texts, first.error[i], [&](const StoredChanges& text) { return text.opened.table.delta[i]; }));
+  std::array<std::vector<ChangeOverTexts>, 2> together;
+  for (std::size_t k = 0; k < kTogether.size(); ++k) {
+    const Together which = kTogether[k];
+    if (!same_together(texts, which)) {
+      all.other_sets = true;
+      continue;
+    }
+    const std::vector<ChangedTogether>& own = texts.front().opened.*which;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      together[k].push_back(
+          over_texts(texts, own[i].error, [&](const StoredChanges& text) { return (text.opened.*which)[i].delta; }));
   }
+  std::vector<double> errors;
+  for (const std::vector<ChangeOverTexts>* some : {&single, &together[0], &together[1]})
+    for (const ChangeOverTexts& one : *some)
+      if (std::isfinite(one.error)) errors.push_back(one.error), all.of_sets += some == &single ? 0 : 1;
   // Of one text as the file's table has them; of several their spread over texts.
-  if (all.texts == 1) all.sets = std::ssize(first.set_errors);
   all.tested = all.texts == 1 ? static_cast<std::int64_t>(first.tested()) : std::ssize(errors);
   double half_width = all.texts == 1 ? first.half_width() : kNaN;
   if (all.texts == 1) {
@@ -171,24 +206,39 @@ Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureCh
     half_width = student_point(level, degrees);
     all.detectable = student_detectable(degrees, level, kSeenShare) * quantile(errors, 0.5);
   }
+  const auto alone = [&](HeadRef head) {
+    const std::optional<std::size_t> place = first.place(head);
+    return place ? single[*place].mean : kNaN;
+  };
+  for (std::size_t k = 0; k < kTogether.size(); ++k)
+    for (std::size_t i = 0; i < together[k].size(); ++i) {
+      const ChangeOverTexts& one = together[k][i];
+      if (!std::isfinite(one.mean)) continue;
+      SetChange set{(texts.front().opened.*kTogether[k])[i].heads, one.mean, one.mean - half_width * one.error,
+                    one.mean + half_width * one.error, 0.0};
+      for (const HeadRef head : set.heads) set.sum += alone(head);
+      (k == 0 ? all.sets : all.removed).push_back(std::move(set));
+    }
   for (const std::int64_t layer : drawn.layers)
     for (const std::int64_t head : drawn.heads) {
       const std::optional<std::size_t> place = first.place({layer, head});
       HeadChange one{{layer, head}};
-      one.change = place ? change[*place] : kNaN;
+      one.change = place ? single[*place].mean : kNaN;
       if (!std::isfinite(one.change)) {
         ++all.lacking;
         continue;
       }
-      one.low = one.change - half_width * error[*place], one.high = one.change + half_width * error[*place];
+      one.low = one.change - half_width * single[*place].error;
+      one.high = one.change + half_width * single[*place].error;
       all.two_maps = all.two_maps || std::isfinite(texts.front().opened.run->at("sink_score", layer, head, 1));
       one.sink = mean_over(texts, [&](const StoredChanges& text) { return stored_sink(text, one.head); });
       if (ways.size() > 1)
         one.other = mean_over(ways[1], [&](const StoredChanges& text) { return text.opened.table.delta[*place]; });
       all.heads.push_back(one);
     }
-  if (all.heads.empty())
-    return no_importance_of("no head that is drawn has a change of the loss in " + runs.front().name());
+  if (all.heads.empty() && all.sets.empty())
+    return no_importance_of("neither a head that is drawn nor a set has a change of the loss in " +
+                            runs.front().name());
   return all;
 }
 

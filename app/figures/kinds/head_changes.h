@@ -25,8 +25,20 @@ struct HeadChange {
   [[nodiscard]] bool apart() const { return has_interval() && (low > 0.0 || high < 0.0); }
 };
 
+// Several heads that are taken away together.
+struct SetChange {
+  std::vector<HeadRef> heads;
+  double change = kNaN, low = kNaN, high = kNaN;
+  double sum = kNaN;  // of the changes of its heads alone; NaN where one of them has none
+
+  [[nodiscard]] bool has_interval() const { return low <= high; }
+  [[nodiscard]] bool apart() const { return has_interval() && (low > 0.0 || high < 0.0); }
+};
+
 struct HeadChanges {
   std::vector<HeadChange> heads;            // that are drawn and have a value, by layer and head
+  std::vector<SetChange> sets;              // that have a value, as they were asked for
+  std::vector<SetChange> removed;           // the pruning curve: the first head, the first two, …
   std::int64_t lacking = 0;                 // that are drawn and have none
   std::string way, other_way;               // "head off"; other_way: empty where the files are of one way
   std::string change, other_change;         // "head=off"
@@ -34,7 +46,8 @@ struct HeadChanges {
   std::int64_t blocks = 0;                  // of one text, which its intervals are over; 0: too few tokens
   std::int64_t sequences = 0;               // of a plan, in place of a text: then blocks are its documents
   std::int64_t tested = 0;                  // changes that the intervals hold for together (Bonferroni)
-  std::int64_t sets = 0;                    // of them changes of several heads at once, which are not drawn
+  std::int64_t of_sets = 0;                 // of them changes of several heads at once
+  bool other_sets = false;                  // files of several texts have different sets, which are not drawn
   double detectable = kNaN;          // the change that is seen in 80 of 100 cases, at the median standard error; nats
   double loss = kNaN;                // of the model as it is, mean over texts
   std::int64_t done = 0, asked = 0;  // heads
@@ -46,8 +59,8 @@ struct HeadChanges {
 };
 
 // InvalidArgument for more than two ways, and for heads that are not there. Unsupported where the files are no texts of
-// one model: other weights, settings or heads, one text twice, a text that the second way lacks; and where no head that
-// is drawn has a value.
+// one model: other weights, settings or heads, one text twice, a text that the second way lacks; and where neither a
+// head that is drawn nor a set has a value.
 [[nodiscard]] Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 // "the head’s output is 0", of a what-if; `of_plan`: means are over all its sequences.

@@ -1,5 +1,6 @@
 // What each head is worth: the largest changes of the loss with their intervals, those of every head, and against the
-// sink score or, of files of two ways, against the change by the second way.
+// sink score or, of files of two ways, against the change by the second way; and of several heads together: sets, and
+// the pruning curve.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,86 +18,23 @@
 #include "app/figures/head_places.h"
 #include "app/figures/kinds/change_scatter.h"
 #include "app/figures/kinds/head_changes.h"
+#include "app/figures/kinds/interval_list.h"
+#include "app/figures/kinds/lines_panel.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
-#include "app/figures/page_beyond.h"
 #include "core/base/number_text.h"
+#include "core/base/numbers.h"
 #include "core/run/ablation_way.h"
 
 namespace headroom {
 namespace {
 
-constexpr float kChangePitch = 3.0f;                      // millimetres, of the heads that are listed
-constexpr std::size_t kManyLayers = 96;                   // whose cells take more of the row
-constexpr double kAroundCells = 29.0, kLeastCell = 0.25;  // millimetres, of an atlas
+constexpr std::size_t kNamedOfSet = 3, kNamedOfCurve = 24, kMostPoints = 40;
+constexpr float kChangePitch = 3.0f;                                  // millimetres, of the heads that are listed
+constexpr double kChangesThreeWide = 165.0, kChangesTwoWide = 110.0;  // millimetres
+constexpr std::size_t kManyLayers = 96;                               // whose cells take more of the row
+constexpr double kAroundCells = 29.0, kLeastCell = 0.25;              // millimetres, of an atlas
 constexpr double kMostBeyond = 3.0;  // times the largest change: what reaches farther ends in an arrow
-
-// One head a line, the largest change first.
-class ChangeListPanel final : public FigurePanel {
- public:
-  AllChanges all;
-  std::vector<HeadChange> listed;
-  std::optional<HeadRef> chosen;
-  PageAxis x;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    float widest = 0.0f;
-    for (const HeadChange& one : listed)
-      widest = std::max(widest, page.measure.width(head_text(one.head), Face::Sans, page.style.size()));
-    return {widest + page.style.pt(4.0f), std::max(page.style.pt(4.0f), most_beyond_axis(x, inner.x, page)), 0.0f,
-            below_axis(x, page)};
-  }
-  Vec2 least_inner(const Page& page) const override {
-    return {std::max(page.style.mm(18.0f), rich_width(page.measure, x.title, page.style.title())),
-            1.02f * page.style.size() * static_cast<float>(listed.size())};
-  }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const PageStyle& style = page.style;
-    const Rect& inner = frame.inner;
-    const PageAxis rows{-0.5, static_cast<double>(listed.size()) - 0.5};
-    const Axis along = placed_axis(x, inner.x0, inner.x1), down = placed_axis(rows, inner.y0, inner.y1);
-    painter.begin_plot({id, kind, along, down});
-    const auto at = [&](std::size_t i) { return down.pixel(static_cast<double>(i)); };
-    painter.line({along.pixel(0.0), inner.y0}, {along.pixel(0.0), inner.y1}, ink::kBlack, style.pt(0.5f));
-    painter.begin_series({kLossChange, "", "intervals"});
-    for (std::size_t i = 0; i < listed.size(); ++i)
-      if (listed[i].has_interval())
-        painter.line({along.pixel(std::max(listed[i].low, x.low)), at(i)},
-                     {along.pixel(std::min(listed[i].high, x.high)), at(i)}, change_color(listed[i]), style.pt(0.8f));
-    painter.end_series();
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-      if (listed[i].low < x.low)
-        draw_edge_arrow(painter, {inner.x0, at(i)}, {-1.0f, 0.0f}, change_color(listed[i]), page);
-      if (listed[i].high > x.high)
-        draw_edge_arrow(painter, {inner.x1, at(i)}, {1.0f, 0.0f}, change_color(listed[i]), page);
-    }
-    painter.begin_series({kLossChange, "", "changes"});
-    for (std::size_t i = 0; i < listed.size(); ++i)
-      painter.disc({along.pixel(listed[i].change), at(i)}, style.pt(1.5f),
-                   chosen && *chosen == listed[i].head ? ink::kHead.mark : change_color(listed[i]));
-    painter.end_series();
-    for (std::size_t i = 0; i < listed.size(); ++i)
-      painter.text_at(inner.x0 - style.pt(4.0f), at(i), head_text(listed[i].head),
-                      style.text(chosen && *chosen == listed[i].head ? ink::kHead.text : ink::kBlack),
-                      Painter::Align::Right);
-    draw_x_axis(painter, inner, x, page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-      FigureMark mark;
-      mark.panel = id, mark.series = kLossChange, mark.kind = listed[i].has_interval() ? "interval" : "point";
-      mark.layer = listed[i].head.layer, mark.head = listed[i].head.head;
-      mark.x = listed[i].change, mark.y = static_cast<double>(i);
-      mark.low = listed[i].low, mark.high = listed[i].high, mark.n = all->observations();
-      data.add(std::move(mark));
-    }
-  }
-  std::string caption() const override { return sentence; }
-};
 
 class ChangeAtlasPanel final : public FigurePanel {
  public:
@@ -185,51 +123,175 @@ std::string interval_sentence(const HeadChanges& all) {
             " blocks of consecutive tokens of this text (what other stretches of such a text would give, not other "
             "texts)";
   text += ", at a level divided by the " + grouped_text(all.tested) + " changes that were measured (Bonferroni)";
-  if (all.sets > 0) text += ", of which " + grouped_text(all.sets) + " of several heads at once are not drawn";
+  if (all.of_sets > 0) text += ", of which " + grouped_text(all.of_sets) + " of several heads at once";
   return text + ". Black: the interval leaves out 0; grey: it holds 0.";
 }
 
-std::unique_ptr<ChangeListPanel> change_list(const AllChanges& all, const FigureChoice& choice) {
-  auto panel = std::make_unique<ChangeListPanel>();
-  panel->kind = "importance", panel->name = "heads", panel->all = all, panel->weight = 38.0f;
-  if (!choice.heads.empty()) panel->chosen = choice.heads.front();
-  std::vector<HeadChange> order = all->heads;
+// What is measured, before what is drawn of it.
+std::string change_sentence(const HeadChanges& all) {
+  return "Change of the next-token loss where " + ablation_sentence(all.change, all.sequences > 0) + ": mean over " +
+         grouped_text(all.predictions) + " predictions" +
+         (all.texts > 1 ? " of " + grouped_text(all.texts) + " texts, each of which counts alike" : "") +
+         (all.sequences > 0 ? " of " + grouped_text(all.sequences) + " sequences" : "") +
+         ", positive where the head helps; the loss of the model as it is: " + fixed_text(all.loss, 4) + " nats. ";
+}
+
+IntervalListPanel::Row change_row(const HeadChanges& all, double change, double low, double high, bool apart) {
+  IntervalListPanel::Row row;
+  row.value = change, row.low = low, row.high = high, row.n = all.observations();
+  row.line = row.point = change_color(apart);
+  row.text = ink::kBlack;
+  return row;
+}
+
+// Intervals that reach much farther than the largest change end in arrows.
+void set_change_axis(IntervalListPanel& panel, double largest, ScaleKind scale) {
+  const double limit = kMostBeyond * largest;
+  double low = 0.0, high = 0.0;
+  std::int64_t beyond = 0;
+  for (const IntervalListPanel::Row& row : panel.rows) {
+    low = std::min(low, row.value), high = std::max(high, row.value);
+    if (std::isfinite(row.other)) low = std::min(low, row.other), high = std::max(high, row.other);
+    if (!row.has_interval()) continue;
+    low = std::min(low, std::max(row.low, -limit)), high = std::max(high, std::min(row.high, limit));
+    beyond += row.low < -limit || row.high > limit ? 1 : 0;
+  }
+  panel.x = change_axis(low, high, scale);
+  panel.x.title = rich("loss change, nats");
+  panel.level = 0.0, panel.arrows = true;
+  if (beyond > 0)
+    panel.sentence += " Arrows: " + grouped_text(beyond) + (beyond == 1 ? " interval reaches" : " intervals reach") +
+                      " beyond the axis.";
+}
+
+std::unique_ptr<IntervalListPanel> change_list(const AllChanges& all, const FigureChoice& choice) {
+  auto panel = std::make_unique<IntervalListPanel>();
+  panel->kind = "importance", panel->name = "heads", panel->weight = 38.0f;
+  panel->quantity = kLossChange, panel->numbers = "changes";
+  std::vector<HeadChange> order = all->heads, listed;
   std::ranges::stable_sort(
       order, [](const HeadChange& a, const HeadChange& b) { return std::abs(a.change) > std::abs(b.change); });
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, choice.top));
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (i < most || std::ranges::find(choice.heads, order[i].head) != choice.heads.end())
-      panel->listed.push_back(order[i]);
+    if (i < most || std::ranges::find(choice.heads, order[i].head) != choice.heads.end()) listed.push_back(order[i]);
   const std::size_t largest = std::min(most, order.size());
-  std::ranges::stable_sort(panel->listed, [](const auto& a, const auto& b) { return a.change > b.change; });
-  const double limit = kMostBeyond * std::abs(order.front().change);
-  double low = 0.0, high = 0.0;
-  std::int64_t beyond = 0;
-  for (const HeadChange& one : panel->listed) {
-    low = std::min(low, one.change), high = std::max(high, one.change);
-    if (!one.has_interval()) continue;
-    low = std::min(low, std::max(one.low, -limit)), high = std::max(high, std::min(one.high, limit));
-    beyond += one.low < -limit || one.high > limit ? 1 : 0;
+  std::ranges::stable_sort(listed, [](const auto& a, const auto& b) { return a.change > b.change; });
+  for (const HeadChange& one : listed) {
+    IntervalListPanel::Row row = change_row(*all, one.change, one.low, one.high, one.apart());
+    row.name = rich(head_text(one.head)), row.head = one.head;
+    if (!choice.heads.empty() && choice.heads.front() == one.head)
+      row.point = ink::kHead.mark, row.text = ink::kHead.text;
+    panel->rows.push_back(std::move(row));
   }
-  panel->x = change_axis(low, high, choice.scale.value_or(ScaleKind::Linear));
-  panel->x.title = rich("loss change, nats");
   panel->title = rich(all->way + (largest > 1 ? ", " + std::to_string(largest) + " largest" : std::string()));
   panel->brief = rich(all->way);
   panel->right = rich(over_what(*all));
-  panel->sentence = "Change of the next-token loss where " + ablation_sentence(all->change, all->sequences > 0) +
-                    ": mean over " + grouped_text(all->predictions) + " predictions" +
-                    (all->texts > 1 ? " of " + grouped_text(all->texts) + " texts, each of which counts alike" : "") +
-                    (all->sequences > 0 ? " of " + grouped_text(all->sequences) + " sequences" : "") +
-                    ", positive where the head helps; the loss of the model as it is: " + fixed_text(all->loss, 4) +
-                    " nats. ";
+  panel->sentence = change_sentence(*all);
   panel->sentence += largest > 1
                          ? "The " + std::to_string(largest) + " largest of " + heads_word(std::ssize(all->heads))
                          : std::string("One head");
-  if (panel->listed.size() > largest) panel->sentence += ", and those that were asked for";
+  if (listed.size() > largest) panel->sentence += ", and those that were asked for";
   panel->sentence += "." + interval_sentence(*all);
-  if (beyond > 0)
-    panel->sentence += " Arrows: " + grouped_text(beyond) + (beyond == 1 ? " interval reaches" : " intervals reach") +
-                       " beyond the axis.";
+  if (all->other_sets) panel->sentence += " The files have different sets of heads, which are not drawn.";
+  set_change_axis(*panel, std::abs(order.front().change), choice.scale.value_or(ScaleKind::Linear));
+  return panel;
+}
+
+// "L0.H0+L1.H1"; of many heads the first and how many more.
+std::string set_text(const std::vector<HeadRef>& heads, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (i + 1 >= most && heads.size() > most) return text + " + " + std::to_string(heads.size() - i) + " more";
+    text += (i > 0 ? "+" : "") + head_text(heads[i]);
+  }
+  return text;
+}
+
+// One set of heads a line, the largest change first.
+std::unique_ptr<IntervalListPanel> set_list(const AllChanges& all, const FigureChoice& choice) {
+  auto panel = std::make_unique<IntervalListPanel>();
+  panel->kind = "importance", panel->name = "sets";
+  panel->quantity = kLossChange, panel->numbers = "changes", panel->others = "sums";
+  std::vector<SetChange> listed = all->sets;
+  std::ranges::stable_sort(
+      listed, [](const SetChange& a, const SetChange& b) { return std::abs(a.change) > std::abs(b.change); });
+  const double largest = std::abs(listed.front().change);
+  listed.resize(std::min(listed.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, choice.top))));
+  std::ranges::stable_sort(listed, [](const auto& a, const auto& b) { return a.change > b.change; });
+  std::string cut;
+  bool sums = false;
+  for (const SetChange& one : listed) {
+    IntervalListPanel::Row row = change_row(*all, one.change, one.low, one.high, one.apart());
+    const std::string name = set_text(one.heads, kNamedOfSet), whole = set_text(one.heads, one.heads.size());
+    row.name = rich(name), row.series = kLossChange + (" " + whole), row.other = one.sum;
+    sums = sums || std::isfinite(one.sum);
+    if (name != whole) cut += (cut.empty() ? " " : "; ") + name + ": " + whole;
+    panel->rows.push_back(std::move(row));
+  }
+  const auto sets = std::ssize(all->sets);
+  const std::string of_sets = grouped_text(sets) + (sets == 1 ? " set" : " sets");
+  panel->title = rich(all->heads.empty() ? all->way + ", heads together" : std::string("heads taken away together"));
+  panel->brief = rich("together");
+  panel->right = rich(std::ssize(panel->rows) < sets ? std::to_string(panel->rows.size()) + " of " + of_sets
+                      : all->heads.empty()           ? over_what(*all)
+                                                     : of_sets);
+  if (all->heads.empty())
+    panel->sentence =
+        change_sentence(*all) + "Heads that are taken away together: " + of_sets + "." + interval_sentence(*all);
+  else
+    panel->sentence = "The same of heads that are taken away together: " + of_sets + ".";
+  if (std::ssize(panel->rows) < sets)
+    panel->sentence += " Drawn: the " + std::to_string(panel->rows.size()) + " largest.";
+  if (sums) panel->sentence += " Rings: the sum of what each of its heads changes alone.";
+  if (!cut.empty()) panel->sentence += cut + ".";
+  set_change_axis(*panel, largest, choice.scale.value_or(ScaleKind::Linear));
+  return panel;
+}
+
+// Heads that are taken away one after another.
+std::unique_ptr<LinesPanel> pruning_curve(const AllChanges& all, const FigureChoice& choice) {
+  auto panel = std::make_unique<LinesPanel>();
+  panel->kind = "importance", panel->name = "pruning", panel->quantity = "cumulative_delta_loss";
+  panel->n = all->observations();
+  LineValues together, sums;
+  std::vector<HeadRef> heads;
+  std::string order;
+  double low = 0.0, high = 0.0;
+  for (const SetChange& one : all->removed) {
+    panel->places.push_back(static_cast<double>(one.heads.size()));
+    together.y.push_back(one.change), together.low.push_back(one.low), together.high.push_back(one.high);
+    sums.y.push_back(one.sum);
+    for (const double value : {one.change, one.low, one.high, one.sum})
+      if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+    heads.push_back(one.heads.back());
+    if (heads.size() <= kNamedOfCurve) order += (order.empty() ? "" : ", ") + head_text(heads.back());
+  }
+  sums.low = sums.high = std::vector<double>(sums.y.size(), kNaN);
+  const bool intervals = all->observations() > 1, few = panel->places.size() <= kMostPoints;
+  LinesPanel::Line line{"together", {},         std::move(together), {ink::kBlack, ink::kBlack},
+                        1.2f,       kSolidLine, intervals,           rich("together")};
+  line.points = few, line.heads = heads;
+  if (sums.finite()) {
+    LinesPanel::Line sum{"sum", {}, std::move(sums), ink::kSecond, 1.0f, kShortDash, false, rich("sum")};
+    sum.points = few, sum.heads = std::move(heads);
+    panel->lines.push_back(std::move(sum));
+  } else {
+    line.label = {};
+  }
+  panel->lines.push_back(std::move(line));
+  panel->x = {0.5, panel->places.back() + 0.5};
+  panel->x.whole = true, panel->x.title = rich("heads taken away");
+  panel->y = change_axis(low, high, choice.scale.value_or(ScaleKind::Linear));
+  panel->levels.push_back({0.0, "no change", {}});
+  panel->title = rich("loss change, nats"), panel->brief = rich("nats");
+  panel->right = rich("one after another");
+  panel->sentence =
+      "The same where heads are taken away one after another, by their mean change alone: " + order +
+      (all->removed.size() > kNamedOfCurve ? " and " + std::to_string(all->removed.size() - kNamedOfCurve) + " more"
+                                           : std::string()) +
+      ".";
+  if (intervals) panel->sentence += " Band: the same intervals. The heads were chosen by the same texts.";
+  if (panel->lines.size() > 1) panel->sentence += " Blue, dotted: the sum of what these heads change alone.";
   return panel;
 }
 
@@ -284,6 +346,34 @@ std::string ablated_source(std::span<const FigureRun> runs, const HeadChanges& a
   return text + ". " + runs.front().attribute("source") + ".";
 }
 
+double list_height(const IntervalListPanel& list) {
+  return 17.0 + static_cast<double>(kChangePitch) * static_cast<double>(list.rows.size());
+}
+
+// Panels of single heads, then those of several together in a row of their own; millimetres.
+void place_changes(Figure& figure, const FigureChoice& choice, std::size_t of_heads, double least, double least_more) {
+  const std::size_t all = figure.panels.size();
+  const double high = std::max(57.0, least), high_more = std::max(of_heads > 0 ? 50.0 : 30.0, least_more);
+  arrange(figure, choice, of_heads > 0 ? 174.0 : 84.0, kInfinity, high);  // one below the other
+  const bool wide = figure.width_mm >= kChangesThreeWide;
+  double height = high * static_cast<double>(of_heads) + high_more * static_cast<double>(all - of_heads);
+  if (wide || (of_heads == 3 && figure.width_mm >= kChangesTwoWide)) {
+    figure.rows.clear();
+    std::size_t next = 0;
+    const auto add_row = [&](std::size_t count) {
+      if (count == 0) return;
+      figure.rows.emplace_back();
+      for (; count > 0; --count) figure.rows.back().push_back(next++);
+    };
+    add_row(wide ? of_heads : 2), add_row(wide ? 0 : 1), add_row(all - of_heads);
+    height = (wide ? (of_heads > 0 ? high : 0.0) : 2.0 * std::max(52.0, least)) + (all > of_heads ? high_more : 0.0);
+  }
+  figure.height_mm = choice.height_mm.value_or(height);
+  if (all > of_heads)
+    for (std::size_t row = 0; row < figure.rows.size(); ++row)
+      figure.row_shares.push_back(static_cast<float>(figure.rows[row].front() >= of_heads ? high_more : high));
+}
+
 }  // namespace
 
 Result<void> check_importance(const FigureRun& run, const FigureChoice& choice) {
@@ -304,20 +394,25 @@ Result<Figure> make_importance(std::span<const FigureRun> runs, const FigureChoi
   if (all->done < all->asked)
     figure.notes.push_back(one.name() + " was stopped: " + grouped_text(all->done) + " of " + heads_word(all->asked) +
                            " have a change");
-  auto list = change_list(all, choice);
-  const double least = std::max(17.0 + static_cast<double>(kChangePitch) * static_cast<double>(list->listed.size()),
-                                kAroundCells + kLeastCell * static_cast<double>(drawn.heads.size()));
-  figure.panels.push_back(std::move(list));
-  figure.panels.push_back(change_atlas(all, drawn, choice));
-  if (drawn.layers.size() > kManyLayers) figure.panels.front()->weight = 34.0f;
-  if (auto scatter = change_scatter(all, choice)) figure.panels.push_back(std::move(scatter));
+  double least = kAroundCells + kLeastCell * static_cast<double>(drawn.heads.size()), least_more = 0.0;
+  if (!all->heads.empty()) {
+    auto list = change_list(all, choice);
+    least = std::max(least, list_height(*list));
+    figure.panels.push_back(std::move(list));
+    figure.panels.push_back(change_atlas(all, drawn, choice));
+    if (drawn.layers.size() > kManyLayers) figure.panels.front()->weight = 34.0f;
+    if (auto scatter = change_scatter(all, choice)) figure.panels.push_back(std::move(scatter));
+  }
+  const std::size_t of_heads = figure.panels.size();
+  if (!all->sets.empty()) {
+    auto list = set_list(all, choice);
+    least_more = list_height(*list);
+    figure.panels.push_back(std::move(list));
+  }
+  if (!all->removed.empty()) figure.panels.push_back(pruning_curve(all, choice));
   if (runs.size() > 1)
     for (const auto& panel : figure.panels) panel->source = ablated_source(runs, *all);
-  arrange(figure, choice, 174.0, 165.0, std::max(57.0, least));
-  if (figure.rows.size() == 3 && figure.width_mm >= 110.0) {
-    figure.rows = {{0, 1}, {2}};
-    if (!choice.height_mm) figure.height_mm = 2.0 * std::max(52.0, least);
-  }
+  place_changes(figure, choice, of_heads, least, least_more);
   return figure;
 }
 

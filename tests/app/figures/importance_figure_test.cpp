@@ -27,10 +27,11 @@ struct Ablated {
   std::string change = "head=off", checkpoint = "m 00";
   double first_token = 1.0;
   std::vector<double> delta{0.5, -0.2, 0.01, kNaN, 0.3, 0.0}, error{0.1, 0.01, 0.02, kNaN, 0.05, 0.01}, sets;
+  std::vector<std::string> names{"L0.H0+L0.H1", "L0.H2+L1.H0"};  // of the sets
   std::int64_t blocks = 20, done = 5, asked = 5;
 };
 
-FigureRun ablation_file(const TempFolder& folder, const std::string& name, const Ablated& is = {}) {
+std::filesystem::path ablation_file_path(const TempFolder& folder, const std::string& name, const Ablated& is) {
   MadeFile file(folder.path() / name, kAblationSchemaName);
   file.axis("layer", 2), file.axis("head", 3), file.axis("component", 2), file.axis("position", 7);
   const std::array<std::int64_t, 2> heads{2, 3};
@@ -45,7 +46,7 @@ FigureRun ablation_file(const TempFolder& folder, const std::string& name, const
   file.numbers("tokens/token_id", {"position"}, length, std::vector<double>{is.first_token, 2, 3, 4, 5, 6, 7},
                ElementType::Int32);
   if (!is.sets.empty()) {
-    file.axis("set", std::ssize(is.sets));
+    file.labels("set", is.names);
     const std::array<std::int64_t, 1> sets{std::ssize(is.sets)};
     file.numbers("set_delta_loss", {"set"}, sets, is.sets);
     file.numbers("set_delta_loss_se", {"set"}, sets, std::vector<double>(is.sets.size(), 0.03));
@@ -55,7 +56,11 @@ FigureRun ablation_file(const TempFolder& folder, const std::string& name, const
   file.attribute("results_done", is.done), file.attribute("results_asked", is.asked);
   file.attribute("model_id", std::string("m")), file.attribute("checkpoint_sha256", is.checkpoint);
   file.attribute("dtype_compute", std::string("float32"));
-  return required(read_figure_run(file.commit()));
+  return file.commit();
+}
+
+FigureRun ablation_file(const TempFolder& folder, const std::string& name, const Ablated& is = {}) {
+  return required(read_figure_run(ablation_file_path(folder, name, is)));
 }
 
 const HeadChange& change_of(const HeadChanges& all, HeadRef head) {
@@ -83,7 +88,7 @@ CATCH_TEST_CASE("importance: intervals of one text are over its blocks, for all 
   FigureChoice choice;
   choice.layers = {0};
   const HeadChanges all = required(head_changes(std::vector{run}, choice));
-  CATCH_CHECK((all.texts == 1 && all.blocks == 20 && all.sets == 2 && all.predictions == 6));
+  CATCH_CHECK((all.texts == 1 && all.blocks == 20 && all.of_sets == 2 && all.predictions == 6));
   CATCH_CHECK(all.tested == 7);  // five heads and two sets, though one layer is drawn
   CATCH_REQUIRE(all.heads.size() == 3);
   const double half = student_point(0.05 / 7.0, 19.0);
@@ -96,6 +101,41 @@ CATCH_TEST_CASE("importance: intervals of one text are over its blocks, for all 
   CATCH_CHECK(all.detectable == near(student_detectable(19.0, 0.05 / 7.0, 0.8) * 0.03, 1e-12));
   CATCH_CHECK(all.lacking == 0);
   CATCH_CHECK(required(head_changes(std::vector{run}, {})).lacking == 1);
+  CATCH_REQUIRE(all.sets.size() == 1);  // the other has no value
+  CATCH_CHECK((all.sets[0].heads == std::vector<HeadRef>{{0, 0}, {0, 1}} && all.sets[0].change == 0.7));
+  CATCH_CHECK(all.sets[0].low == near(0.7 - half * 0.03, 1e-12));
+  CATCH_CHECK(all.sets[0].sum == near(0.3, 1e-12));
+}
+
+CATCH_TEST_CASE("importance: sets of several texts are means where all texts have them") {
+  const TempFolder folder;
+  std::vector<Ablated> is(2);
+  is[0].sets = {0.7, 0.2}, is[1].sets = {0.5, 0.3}, is[1].first_token = 2.0;
+  std::vector<FigureRun> runs{ablation_file(folder, "a.h5", is[0]), ablation_file(folder, "b.h5", is[1])};
+  HeadChanges all = required(head_changes(runs, {}));
+  CATCH_REQUIRE(all.sets.size() == 2);
+  CATCH_CHECK((all.of_sets == 2 && all.tested == 7 && !all.other_sets));
+  CATCH_CHECK(all.sets[0].change == near(0.6, 1e-12));
+  CATCH_CHECK(all.sets[0].high == near(0.6 + student_point(0.05 / 7.0, 1.0) * 0.1, 1e-12));
+  CATCH_CHECK(std::isnan(all.sets[1].sum));  // L1.H0 has no change
+  is[1].names = {"L0.H0+L0.H1", "L0.H2+L1.H1"};
+  runs[1] = ablation_file(folder, "b.h5", is[1]);
+  all = required(head_changes(runs, {}));
+  CATCH_CHECK((all.sets.empty() && all.other_sets && all.tested == 5));
+}
+
+CATCH_TEST_CASE("importance: a file of sets alone is a figure of them") {
+  const TempFolder folder;
+  Ablated is;
+  is.delta.assign(6, kNaN), is.error.assign(6, kNaN), is.sets = {0.7, 0.2}, is.done = is.asked = 2;
+  const std::vector<FigureRun> runs{ablation_file(folder, "a.h5", is)};
+  const HeadChanges all = required(head_changes(runs, {}));
+  CATCH_CHECK((all.heads.empty() && all.sets.size() == 2 && all.tested == 2 && std::isnan(all.sets[0].sum)));
+  const Figure figure = required(make_figure(*required(find_figure_kind("importance")), runs, {}));
+  CATCH_CHECK((figure.panels.size() == 1 && figure.width_mm == 84.0 && marks_of(figure).marks().size() == 2));
+  CATCH_CHECK(marks_of(figure).marks()[0].series == "delta_loss L0.H0+L0.H1");
+  is.names = {"L0.H0+L0.H1", "two heads"};
+  CATCH_CHECK(read_figure_run(ablation_file_path(folder, "b.h5", is)).error().message == "a label names no heads");
 }
 
 CATCH_TEST_CASE("importance: a text with too few tokens has changes without intervals") {

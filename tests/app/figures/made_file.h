@@ -30,6 +30,9 @@ class MadeFile {
     for (std::int64_t i = 0; i < size; ++i) values.push_back(static_cast<double>(i));
     required_void(writer_->add_axis(index_axis(name, std::move(values), name)));
   }
+  void labels(const std::string& name, std::vector<std::string> labels) {
+    required_void(writer_->add_axis(label_axis(name, std::move(labels), name)));
+  }
   void attribute(const std::string& name, const AttributeValue& value) {
     required_void(writer_->set_attribute("", name, value));
   }
