@@ -34,12 +34,9 @@ Result<void> describe_object(const Hdf5Dataset& id, std::string_view name, const
   return {};
 }
 
-// False where HDF5 refuses. The text of strings lies in a heap outside of the chunks, where no filter reaches it, so
-// that they stay contiguous.
+// False where HDF5 refuses. Filters in the order of ChunkFilter.
 bool set_layout(const Hdf5Properties& properties, const DatasetDef& definition, std::span<const std::int64_t> shape) {
-  if (definition.type == ElementType::String) return true;
-  const bool split_first = !definition.axes.empty() && definition.axes.front().starts_with("layer");
-  const std::vector<std::int64_t> chunk = chunk_shape(shape, element_bytes(definition.type), split_first);
+  const std::vector<std::int64_t> chunk = chunk_of(definition, shape);
   if (chunk.empty()) return true;
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
   return H5Pset_chunk(properties.get(), static_cast<int>(extents.size()), extents.data()) >= 0 &&
@@ -122,6 +119,12 @@ Result<Hdf5Dataset> create_axis(hid_t group, const AxisDef& axis, int dimension_
     return make_error(axis.name);
   }
   return id;
+}
+
+std::vector<std::int64_t> chunk_of(const DatasetDef& definition, std::span<const std::int64_t> shape) {
+  if (definition.type == ElementType::String) return {};
+  const bool split_first = !definition.axes.empty() && definition.axes.front().starts_with("layer");
+  return chunk_shape(shape, element_bytes(definition.type), split_first);
 }
 
 Result<Hdf5Dataset> create_dataset(hid_t group, const DatasetDef& definition, std::span<const std::int64_t> shape) {

@@ -25,6 +25,10 @@ namespace headroom {
 // `dimension_id` is netCDF's number for it, unique in the file. The values or labels are written.
 [[nodiscard]] Result<Hdf5Dataset> create_axis(hid_t group, const AxisDef& axis, int dimension_id);
 
+// Extents of its chunks; empty where it lies in one piece, as strings do: their text is in a heap outside of the
+// chunks, where no filter reaches it.
+[[nodiscard]] std::vector<std::int64_t> chunk_of(const DatasetDef& definition, std::span<const std::int64_t> shape);
+
 // Without its dimension scales, which the caller attaches.
 [[nodiscard]] Result<Hdf5Dataset> create_dataset(hid_t group, const DatasetDef& definition,
                                                  std::span<const std::int64_t> shape);

@@ -3,6 +3,7 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -11,6 +12,8 @@
 #include "core/base/format.h"
 #include "core/io/atomic_file.h"
 #include "core/io/blocks.h"
+#include "core/io/chunk_codec.h"
+#include "core/io/chunk_writer.h"
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
@@ -24,6 +27,7 @@ namespace headroom {
 namespace {
 
 constexpr const char* kOperation = "cannot write the run file";
+constexpr std::size_t kMostWaitingBytes = 64 * 1024 * 1024;  // in chunks that are not complete
 
 struct AxisEntry {
   std::int64_t size = 0;
@@ -36,6 +40,7 @@ struct DatasetEntry {
   std::vector<std::int64_t> shape;
   Hdf5Dataset id;
   std::vector<std::string> strings;  // row-major, until commit
+  std::optional<ChunkWriter> chunks;
 };
 
 std::string join(std::string_view group, std::string_view name) {
@@ -88,6 +93,7 @@ struct RunFileWriter::State {
   std::map<std::string, Hdf5Group, std::less<>> groups;
   std::map<std::string, AxisEntry, std::less<>> axes;
   std::map<std::string, DatasetEntry, std::less<>> datasets;
+  ChunkEncoder encoder;
   std::optional<Error> failure;
   bool committed = false;
 
@@ -177,6 +183,9 @@ struct RunFileWriter::State {
   }
 
   Result<void> attach_axes(const DatasetDef& definition, const Hdf5Dataset& id);
+  Result<void> write_chunks(DatasetEntry& dataset, std::span<const std::int64_t> start,
+                            std::span<const std::int64_t> count, std::span<const std::byte> elements);
+  Result<void> write_waiting();
   Result<void> verify_temporary();
 };
 
@@ -185,6 +194,21 @@ Result<void> RunFileWriter::State::attach_axes(const DatasetDef& definition, con
     const AxisEntry* axis = find_axis(definition.group, definition.axes[i]);
     if (H5DSattach_scale(id.get(), axis->id.get(), static_cast<unsigned>(i)) < 0) return fail();
   }
+  return {};
+}
+
+Result<void> RunFileWriter::State::write_chunks(DatasetEntry& dataset, std::span<const std::int64_t> start,
+                                                std::span<const std::int64_t> count,
+                                                std::span<const std::byte> elements) {
+  HEADROOM_TRY_VOID(dataset.chunks->write(dataset.id, start, count, elements));
+  std::size_t waiting = 0;
+  for (const auto& [path, other] : datasets) waiting += other.chunks ? other.chunks->waiting_bytes() : 0;
+  return waiting > kMostWaitingBytes ? write_waiting() : Result<void>();
+}
+
+Result<void> RunFileWriter::State::write_waiting() {
+  for (auto& [path, dataset] : datasets)
+    if (dataset.chunks) HEADROOM_TRY_VOID(dataset.chunks->write_waiting(dataset.id));
   return {};
 }
 
@@ -271,6 +295,13 @@ Result<void> RunFileWriter::add_dataset(const DatasetDef& dataset) {
   auto id = create_dataset(state_->group_id(dataset.group), dataset, entry.shape);
   if (!id) return state_->fail(std::move(id.error()));
   entry.id = std::move(id).value();
+  if (std::vector<std::int64_t> chunk = chunk_of(dataset, entry.shape); !chunk.empty()) {
+    const std::array<double, 1> missing{missing_value(dataset.type)};
+    HEADROOM_TRY(NativeArray fill, to_native(dataset.type, missing));
+    // Encoded here only where elements lie in memory as they do in the file.
+    if (H5Tequal(fill.type, file_type(dataset.type).get()) > 0)
+      entry.chunks.emplace(state_->encoder, entry.shape, std::move(chunk), std::move(fill.bytes));
+  }
   HEADROOM_TRY_VOID(state_->checked(state_->attach_axes(dataset, entry.id)));
   if (dataset.type == ElementType::String) entry.strings.resize(static_cast<std::size_t>(element_count(entry.shape)));
   state_->datasets.emplace(path, std::move(entry));
@@ -282,11 +313,18 @@ Result<void> RunFileWriter::write(std::string_view path, std::span<const std::in
   HEADROOM_TRY_VOID(state_->usable());
   const auto found = state_->datasets.find(path);
   if (found == state_->datasets.end()) return argument_error("there is no such dataset", path);
-  const DatasetEntry& dataset = found->second;
+  DatasetEntry& dataset = found->second;
   HEADROOM_TRY_VOID(check_region(dataset, start, count, values.size(), path));
   auto array = to_native(dataset.type, values);
   if (!array) return std::move(array.error()).at_tensor(path);
   if (values.empty()) return {};
+  if (dataset.chunks && dataset.chunks->is_free(start, count))
+    return state_->checked(state_->write_chunks(dataset, start, count, array->bytes));
+  if (dataset.chunks) {
+    // A chunk that is in the file already is HDF5's to change.
+    HEADROOM_TRY_VOID(state_->checked(dataset.chunks->write_waiting(dataset.id)));
+    dataset.chunks->mark(start, count);
+  }
   const Hdf5Space memory = make_space(count);
   const Hdf5Space region = make_space(dataset.shape);
   if (!dataset.shape.empty() && H5Sselect_hyperslab(region.get(), H5S_SELECT_SET, to_hsize(start).data(), nullptr,
@@ -335,6 +373,7 @@ Result<void> RunFileWriter::flush() {
 
 Result<void> RunFileWriter::commit() {
   HEADROOM_TRY_VOID(state_->usable());
+  HEADROOM_TRY_VOID(state_->checked(state_->write_waiting()));
   for (const auto& [path, dataset] : state_->datasets) {
     HEADROOM_TRY_VOID(state_->checked(write_all_strings(dataset.id, dataset.strings)));
   }
