@@ -44,6 +44,11 @@ class SequenceStatistics {
  private:
   void bootstrap(std::span<const double> sums, std::span<const double> counts, std::size_t columns, bool complete,
                  std::span<StatisticValues> results) const;
+  // Of the columns from `from` on for which there are results.
+  void resample_plain(std::span<const double> sums, std::size_t columns, std::size_t from,
+                      std::span<StatisticValues> results) const;
+  void resample(std::span<const double> sums, std::span<const double> counts, std::size_t columns, std::size_t from,
+                bool complete, std::span<StatisticValues> results) const;
 
   std::int64_t documents_ = 0;
   std::vector<std::size_t> document_of_;     // by sequence, from 0

@@ -35,7 +35,7 @@ ARROWS = {
     "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure kernels kernels/cpu",
     "core/circuits": "core/base core/io core/model core/measure core/run kernels/cpu",
     "core/compare": "core/base core/maps core/run",
-    "core/corpus": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
+    "core/corpus": "core/base core/checkpoint core/text core/io core/model core/measure core/run kernels/cpu",
     "core/sparse": "core/base core/io core/model core/measure core/run core/corpus kernels",
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
     "core/compute": "core/base core/model core/maps core/measure core/run core/training kernels kernels/reference kernels/cpu kernels/cuda",

@@ -126,6 +126,68 @@ CATCH_TEST_CASE("corpus statistics: one sequence a document is the standard erro
   CATCH_CHECK(half / of(result, Statistic::StandardError) == near(2.364624, 1e-6));
 }
 
+// The definition read aloud: resample by resample, then sorted, then type 7.
+std::array<double, 2> bootstrap_of(const std::vector<std::int64_t>& documents, const std::vector<double>& values,
+                                   std::size_t columns, std::size_t column, std::uint64_t seed) {
+  const std::size_t count = static_cast<std::size_t>(*std::ranges::max_element(documents)) + 1;
+  std::vector<double> sums(count, 0.0), numbers_of(count, 0.0), means;
+  for (std::size_t s = 0; s < documents.size(); ++s)
+    if (const double x = values[s * columns + column]; !std::isnan(x))
+      sums[static_cast<std::size_t>(documents[s])] += x, numbers_of[static_cast<std::size_t>(documents[s])] += 1.0;
+  for (std::uint64_t b = 0; b < 2000; ++b) {
+    std::vector<double> times(count, 0.0);
+    for (const std::int64_t d : bootstrap_draws(seed, b, static_cast<std::int64_t>(count)))
+      times[static_cast<std::size_t>(d)] += 1.0;
+    double sum = 0.0, number = 0.0;
+    for (std::size_t d = 0; d < count; ++d)
+      if (times[d] > 0.0) sum += times[d] * sums[d], number += times[d] * numbers_of[d];
+    if (number > 0.0) means.push_back(sum / number);
+  }
+  std::ranges::sort(means);
+  std::array<double, 2> ends{};
+  for (std::size_t end = 0; end < 2; ++end) {
+    const double position = (end == 0 ? 0.025 : 0.975) * static_cast<double>(means.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    ends[end] = means[below] + (position - static_cast<double>(below)) * (means[below + 1] - means[below]);
+  }
+  return ends;
+}
+
+CATCH_TEST_CASE("corpus statistics: the bootstrap has the bits of its definition") {
+  std::mt19937 random(21);
+  std::normal_distribution<double> normal;
+  constexpr std::size_t kSequences = 90, kColumns = 70;
+  std::vector<std::int64_t> documents;
+  for (std::size_t s = 0; s < kSequences; ++s) documents.push_back(static_cast<std::int64_t>(s % 41));
+  for (const bool missing : {false, true}) {
+    std::vector<double> values;
+    for (std::size_t s = 0; s < kSequences; ++s)
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        // Ordinary, far from symmetric, one number for all, hardly any two alike, large.
+        const double x = normal(random);
+        values.push_back(c % 11 == 4  ? kNaN  // none at all
+                         : c % 5 == 0 ? 3.0 + x
+                         : c % 5 == 1 ? std::exp(4.0 * x)
+                         : c % 5 == 2 ? 0.1
+                         : c % 5 == 3 ? (s == 17 ? 1.0 : 0.0)
+                                      : 1e6 + 1e-3 * x);
+      }
+    if (missing)
+      for (std::size_t i = 0; i < values.size(); i += 13) values[i] = kNaN;
+    const std::vector<StatisticValues> results = SequenceStatistics(documents, 5).compute(values, kColumns);
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      if (c % 11 == 4) {
+        CATCH_CHECK(std::isnan(of(results[c], Statistic::BootstrapLow)));
+        continue;
+      }
+      const std::array<double, 2> wanted = bootstrap_of(documents, values, kColumns, c, 5);
+      CATCH_INFO("column " << c << (missing ? ", some missing" : ""));
+      CATCH_CHECK(of(results[c], Statistic::BootstrapLow) == wanted[0]);
+      CATCH_CHECK(of(results[c], Statistic::BootstrapHigh) == wanted[1]);
+    }
+  }
+}
+
 CATCH_TEST_CASE("corpus statistics: what is missing is left out, and one document has no interval") {
   const std::vector<std::int64_t> documents = {0, 0, 1, 2};
   const std::vector<double> values = {1.0, kNaN, 2.0, kNaN, 3.0, kNaN, kNaN, 8.0};  // two columns
