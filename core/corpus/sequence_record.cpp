@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/base/numbers.h"
 #include "core/run/measured_layer.h"
@@ -103,36 +104,41 @@ Result<void> SequenceCollector::on_layer(LayerRecord record) {
   return {};
 }
 
-// `place` of the head among all of the layout.
+// `place` of the head among all of the layout. A row falls into one of thousands of bins: only those are visited.
 void SequenceCollector::count_bins(const HeadView& head, std::size_t place) {
-  std::vector<double> counts;
+  std::vector<double> histogram;
   for (const CorpusBins& bins : layout_.bins()) {
-    counts.assign(bins.per_head, 0.0);
-    if (bins.histogram != nullptr) {
-      bins.histogram->compute({head, request_}, counts);
-    } else {
-      const SketchedQuantity& sketch = *bins.sketch;
-      const std::size_t components = sketch.by_component ? 2 : 1;
-      for (std::size_t m = 0; m < components; ++m) {
-        if (!head.has[m]) continue;
-        double least = kInfinity, most = -kInfinity;
-        for (std::int64_t row = 0; row < head.length; ++row) {
-          if (head.eligible[static_cast<std::size_t>(row)] == 0) continue;
-          const double value = sketch.value(head, m, row);
-          if (std::isnan(value)) continue;
-          counts[m * static_cast<std::size_t>(sketch.bins.bins) +
-                 static_cast<std::size_t>(sketch.bins.bin_of(value))] += 1.0;
-          least = std::min(least, value), most = std::max(most, value);
-        }
-        if (least > most) continue;
-        double* const extremes = record_.extremes.data() + 2 * (bins.first_extreme + place * components + m);
-        extremes[0] = least, extremes[1] = most;
-      }
-    }
     const std::size_t first = bins.first + place * bins.per_head;
-    // What a map that is not there has not counted is NaN, or −1, in a table of histograms.
-    for (std::size_t bin = 0; bin < counts.size(); ++bin)
-      if (counts[bin] > 0.0) record_.counts.emplace_back(first + bin, static_cast<std::uint64_t>(counts[bin]));
+    if (bins.histogram != nullptr) {
+      histogram.assign(bins.per_head, 0.0);
+      bins.histogram->compute({head, request_}, histogram);
+      // What a map that is not there has not counted is NaN, or −1, in a table of histograms.
+      for (std::size_t bin = 0; bin < histogram.size(); ++bin)
+        if (histogram[bin] > 0.0) record_.counts.emplace_back(first + bin, static_cast<std::uint64_t>(histogram[bin]));
+      continue;
+    }
+    const SketchedQuantity& sketch = *bins.sketch;
+    if (rows_in_bin_.size() < bins.per_head) rows_in_bin_.resize(bins.per_head, 0);
+    const std::size_t components = sketch.by_component ? 2 : 1;
+    for (std::size_t m = 0; m < components; ++m) {
+      if (!head.has[m]) continue;
+      double least = kInfinity, most = -kInfinity;
+      for (std::int64_t row = 0; row < head.length; ++row) {
+        if (head.eligible[static_cast<std::size_t>(row)] == 0) continue;
+        const double value = sketch.value(head, m, row);
+        if (std::isnan(value)) continue;
+        const std::size_t bin =
+            m * static_cast<std::size_t>(sketch.bins.bins) + static_cast<std::size_t>(sketch.bins.bin_of(value));
+        if (rows_in_bin_[bin]++ == 0) bins_with_rows_.push_back(bin);
+        least = std::min(least, value), most = std::max(most, value);
+      }
+      if (least > most) continue;
+      double* const extremes = record_.extremes.data() + 2 * (bins.first_extreme + place * components + m);
+      extremes[0] = least, extremes[1] = most;
+    }
+    for (const std::size_t bin : bins_with_rows_)
+      record_.counts.emplace_back(first + bin, std::exchange(rows_in_bin_[bin], 0));
+    bins_with_rows_.clear();
   }
 }
 

@@ -79,6 +79,8 @@ class SequenceCollector final : public ForwardObserver {
   std::vector<FixedRegion> fixed_;
   bool with_fixed_ = false;
   SelfCheck check_;
+  std::vector<std::uint64_t> rows_in_bin_;   // of a head's sketch; 0 between two of them
+  std::vector<std::size_t> bins_with_rows_;  // in the order in which rows came
 };
 
 }  // namespace headroom
