@@ -21,8 +21,10 @@ void apply_process_settings() {
   if (!getenv("MALLOC_TRIM_THRESHOLD_")) mallopt(M_TRIM_THRESHOLD, keep);  // NOLINT(concurrency-mt-unsafe)
 #endif
   // By default a thread that waits at a barrier spins for about a millisecond. On a machine with other work the thread
-  // it waits for is not running then: the same analysis takes up to five times as long.
-  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
+  // it waits for is not running then: the same analysis takes up to five times as long. And between two parallel parts
+  // the others spin beside what reads weights and writes files: 10,000 turns are a seventh of a corpus of short
+  // sequences, 1,000 take about as long as it takes to wake a thread.
+  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "1000", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
   // Libraries count processors, and know of neither control groups nor Slurm.
   if (const AllowedThreads allowed = allowed_threads(); allowed.limit != "processors")
     setenv("OMP_NUM_THREADS", std::to_string(allowed.count).c_str(), /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
