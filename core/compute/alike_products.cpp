@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/compute/weights.h"
 
 namespace headroom {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 thread_local AlikeProducts* here_now = nullptr;
 
 at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+  return Linear{weight, bias}.product(x);
 }
 
 // NaN is equal to NaN here, and 0 is not −0.

@@ -124,9 +124,10 @@ Result<void> Forward::passed(std::int64_t layer, const SequenceState& state) {
   return {};
 }
 
-Result<ForwardSummary> Forward::close(const HeadWeights* weights, const SequenceState& state) {
+Result<ForwardSummary> Forward::close(const HeadWeights* weights, const SequenceState& state,
+                                      const at::Tensor& logits) {
   if (weights != nullptr) {
-    HEADROOM_TRY(summary_.predictions, finish(*weights, state));
+    HEADROOM_TRY(summary_.predictions, finish(*weights, state, logits));
     const std::vector<double>& losses = summary_.predictions.loss;
     const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
     if (!losses.empty() && std::isfinite(loss)) summary_.next_token_loss = loss / static_cast<double>(losses.size());
@@ -452,7 +453,7 @@ Result<void> Forward::send_residual(const at::Tensor& stream) {
 }
 
 // In row chunks: [length, vocab] is never held. A layer that sees later tokens predicts no next one.
-Result<Predictions> Forward::finish(const HeadWeights& weights, const SequenceState& state) {
+Result<Predictions> Forward::finish(const HeadWeights& weights, const SequenceState& state, const at::Tensor& given) {
   const StageTimer timer(&stages_.logits);
   const std::int64_t length = state.h.size(-2);
   Predictions predictions = room_for_predictions(model_.causal() ? length : 0);
@@ -460,7 +461,8 @@ Result<Predictions> Forward::finish(const HeadWeights& weights, const SequenceSt
   for (std::int64_t row = first; row < length; row += kLogitRows) {
     if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
     const std::int64_t rows = std::min(kLogitRows, length - row);
-    const at::Tensor logits = weights.logits(model_, state.h.narrow(-2, row, rows), loader_.target());
+    const at::Tensor logits = given.defined() ? given.narrow(0, row, rows)
+                                              : weights.logits(model_, state.h.narrow(-2, row, rows), loader_.target());
     if (predictions.present()) predict_rows(logits, row, options_.ids, predictions);
     if (!options_.hidden) continue;
     const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();

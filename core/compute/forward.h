@@ -44,9 +44,11 @@ class Forward {
   [[nodiscard]] Result<ForwardSummary> run(const Reached& reached = {});
 
   // What run() does, step by step, for one of several sequences that share their weights: a block as it is, with what
-  // comes behind it; the end, with the weights of the head where next tokens are predicted, else null.
+  // comes behind it; the end, with the weights of the head where next tokens are predicted, else null, and with the
+  // logits [length, vocab] where they are there already.
   [[nodiscard]] Result<void> advance(std::int64_t layer, const BlockWeights& weights, SequenceState& state);
-  [[nodiscard]] Result<ForwardSummary> close(const HeadWeights* weights, const SequenceState& state);
+  [[nodiscard]] Result<ForwardSummary> close(const HeadWeights* weights, const SequenceState& state,
+                                             const at::Tensor& logits = {});
 
   // Of several that pass a layer together: what this one brings into its attention, what follows a block, and rows of
   // an MLP that are multiplied at once.
@@ -59,7 +61,8 @@ class Forward {
   [[nodiscard]] Result<SequenceState> begin();
   [[nodiscard]] Result<void> run_block(std::int64_t layer, const BlockWeights& weights, const AttentionSpec& attention,
                                        SequenceState& state, const at::Tensor& means = {});
-  [[nodiscard]] Result<Predictions> finish(const HeadWeights& weights, const SequenceState& state);
+  [[nodiscard]] Result<Predictions> finish(const HeadWeights& weights, const SequenceState& state,
+                                           const at::Tensor& given = {});
 
   // Until the next call the observer hears of progress between `begin` and `begin` + `share`.
   void set_progress(double begin, double share, std::string text);

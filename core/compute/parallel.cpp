@@ -15,19 +15,6 @@ extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int threads);
 namespace headroom {
 namespace {
 
-// MKL plans a product for its number of threads even inside a task, where one of them does it all; another plan rounds
-// otherwise. With one thread for the life of a scope the bits do not depend on the machine's cores.
-class OneThreadProducts {
- public:
-  OneThreadProducts() : saved_(MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0) {}
-  ~OneThreadProducts() {
-    if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(saved_);
-  }
-
- private:
-  int saved_;
-};
-
 // The first product and the first exponential of a process choose code for its processor and set up MKL's threads: done
 // once on one thread, before several could do so at the same time.
 void choose_products_once() {
@@ -44,6 +31,11 @@ void choose_products_once() {
 }
 
 }  // namespace
+
+OneThreadProducts::OneThreadProducts() : saved_(MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0) {}
+OneThreadProducts::~OneThreadProducts() {
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(saved_);
+}
 
 void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
   choose_products_once();

@@ -16,6 +16,7 @@
 #include "core/compute/attention_layer.h"
 #include "core/compute/forward.h"
 #include "core/compute/weight_reader.h"
+#include "core/run/run_pieces.h"
 
 namespace headroom {
 namespace {
@@ -51,6 +52,14 @@ bool pass_together(const ModelSpec& model, const ForwardOptions& options, const 
     return block.attends() && !block.experts.present() && block.mlp.activation != Activation::PolyNorm &&
            block.mlp.sparsity == 0.0 && !std::cmp_greater(length, forward.mlp_rows(block.mlp));
   });
+}
+
+// Sequences of those whose logits are one product: as many rows as a long sequence has at once, and no function of
+// theirs that computes the last numbers of a tensor in another way.
+std::int64_t logits_together(const ModelSpec& model, std::int64_t length) {
+  constexpr std::int64_t kMostLogits = 1 << 23;
+  if (model.logit_softcap > 0.0 || kLogitRows * model.lm_head.weight.rows() > kMostLogits) return 1;
+  return std::max<std::int64_t>(kLogitRows / length, 1);
 }
 
 // What sequences that pass the blocks together share.
@@ -159,10 +168,19 @@ Result<std::vector<ForwardSummary>> run_sequences(const ModelSource& source, con
   if (predicts) {
     HEADROOM_TRY(head, reader.take_head(stop));
   }
-  for (SequenceLane& lane : lanes) {
+  const std::int64_t at_once = together && predicts ? logits_together(model, stream.h.size(1)) : 1;
+  at::Tensor logits;  // of some sequences, where it is more than one
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    SequenceLane& lane = lanes[i];
     if (stop()) return Error(ErrorCode::Cancelled, "cancelled");
     step(lane, 2.0, layers);
-    HEADROOM_TRY(ForwardSummary summary, lane.forward->close(predicts ? &head : nullptr, lane.state));
+    const std::int64_t begin = static_cast<std::int64_t>(i), place = begin % at_once;
+    if (at_once > 1 && place == 0) {
+      const StageTimer timer(&first.stages().logits);
+      logits = head.logits(model, stream.h.narrow(0, begin, std::min(at_once, stream.h.size(0) - begin)), target);
+    }
+    const at::Tensor own = at_once > 1 ? logits.select(0, place) : at::Tensor();
+    HEADROOM_TRY(ForwardSummary summary, lane.forward->close(predicts ? &head : nullptr, lane.state, own));
     lane.state = {};
     lane.place.reset();
     summaries.push_back(std::move(summary));

@@ -2,17 +2,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include "core/compute/alike_products.h"
+#include "core/compute/parallel.h"
 
 namespace headroom {
 
+namespace {
+
+// Of few rows MKL divides long sums among its threads and adds up the parts, which rounds otherwise than a product of
+// many rows and takes longer than one thread does. By one thread such rows have the bits that they have among many.
+bool is_for_one_thread(const at::Tensor& x, const at::Tensor& weight) {
+  constexpr std::int64_t kLong = 1024;
+  constexpr double kFew = 2.4e8;  // products: some milliseconds
+  return c10::InferenceMode::is_enabled() && x.device().is_cpu() && x.size(-1) >= kLong &&
+         static_cast<double>(x.numel()) * static_cast<double>(weight.size(0)) <= kFew;
+}
+
+}  // namespace
+
 at::Tensor Linear::operator()(const at::Tensor& x) const {
   if (AlikeProducts* alike = x.dim() == 3 ? AlikeProducts::here() : nullptr) return alike->linear(x, weight, bias);
+  return product(x);
+}
+
+at::Tensor Linear::product(const at::Tensor& x) const {
+  std::optional<OneThreadProducts> one_thread;
+  if (is_for_one_thread(x, weight)) one_thread.emplace();
   return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
 }
 

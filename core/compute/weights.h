@@ -24,6 +24,8 @@ struct TorchTarget {
 struct Linear {
   at::Tensor weight, bias;  // [out, in], [out] or undefined
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
+  // x as one matrix, also where there are AlikeProducts.
+  [[nodiscard]] at::Tensor product(const at::Tensor& x) const;
 };
 
 struct Norm {

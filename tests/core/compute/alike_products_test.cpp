@@ -3,6 +3,8 @@
 #include "core/compute/alike_products.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
 
 #include <cstdint>
 
@@ -41,6 +43,28 @@ CATCH_TEST_CASE("alike products: rows of several sequences have the bits of each
           CATCH_CHECK(same_bits(again.select(0, i), alone));
         }
       }
+}
+
+CATCH_TEST_CASE("products: few rows of long sums have the same bits on one thread and on all") {
+  const c10::InferenceMode inference;
+  at::manual_seed(6);
+  const int threads = at::get_num_threads();
+  for (const std::int64_t rows : {1, 16, 64, 128})
+    for (const bool biased : {false, true}) {
+      const at::Tensor x = at::randn({rows, 1536});
+      Linear linear{at::randn({576, 1536}), {}};
+      if (biased) linear.bias = at::randn({576});
+      const at::Tensor all = linear(x);
+      at::set_num_threads(1);
+      const at::Tensor one = linear(x);
+      at::set_num_threads(threads);
+      CATCH_INFO(rows << " rows");
+      CATCH_CHECK(same_bits(all, one));
+      const at::Tensor exact = at::linear(x.to(at::kDouble), linear.weight.to(at::kDouble));
+      const at::Tensor wanted = biased ? exact + linear.bias.to(at::kDouble) : exact;
+      // √1536 products of size 1, each rounded to 6e-8 of what is added up.
+      CATCH_CHECK((all.to(at::kDouble) - wanted).abs().max().item<double>() < 1e-4);
+    }
 }
 
 CATCH_TEST_CASE("alike products: activations of several sequences have the bits of each sequence alone") {
