@@ -18,6 +18,7 @@
 #include "core/base/format.h"
 #include "core/base/process_memory.h"
 #include "core/run/analysis.h"
+#include "core/run/stages.h"
 
 namespace headroom {
 namespace {
@@ -57,13 +58,19 @@ int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, co
 int run_analyze(const AnalyzeArguments& given) {
   AnalyzeArguments arguments = given;
   if (const auto placed = place_arguments(arguments); !placed) return report_error(placed.error(), arguments.json);
-  auto model = open_model(arguments.path, arguments.options);
-  if (!model) return report_error(model.error(), arguments.json);
-  auto backend = load_compute();
-  if (!backend) return report_error(backend.error(), arguments.json);
   RunFacts facts;
+  StageTimer opening(&facts.open_seconds);
+  auto model = open_model(arguments.path, arguments.options);
+  opening.stop();
+  if (!model) return report_error(model.error(), arguments.json);
+  StageTimer loading(&facts.library_seconds);
+  auto backend = load_compute();
+  loading.stop();
+  if (!backend) return report_error(backend.error(), arguments.json);
   RunNotes notes;
+  StageTimer preparing(&facts.prompt_seconds);
   auto request = prepare_run(arguments, *model, **backend, notes);
+  preparing.stop();
   if (!request) return report_error(request.error(), arguments.json);
   facts.tokenizer = notes.tokenizer;
   facts.device_note = notes.device;

@@ -81,8 +81,10 @@ std::string model_lines(const ModelBenchmark& model) {
   stage("logits", stages.logits);
   stage("waiting for weights", stages.wait_weights);
   stage("waiting for the run file", stages.wait_write);
+  stage("reading the run file back", stages.verify);
   stage("beside it: reading weights", stages.read_weights);
   stage("beside it: quantities and writing", stages.write);
+  stage("  of that the hash of the checkpoint", stages.hash);
   text += format("  the forward alone, contexts without statistics: %s (attention %s); the analysis is %.3f of it\n",
                  time_text(model.forward_seconds).c_str(), time_text(model.forward_attention_seconds).c_str(),
                  model.seconds / model.forward_seconds);
@@ -173,6 +175,8 @@ Json model_json(const std::optional<ModelBenchmark>& model) {
                     {"logits", stages.logits},
                     {"wait_weights", stages.wait_weights},
                     {"wait_write", stages.wait_write},
+                    {"verify", stages.verify},
+                    {"hash", stages.hash},
                     {"read_weights", stages.read_weights},
                     {"write", stages.write}};
   json["file_bytes"] = model->file_bytes;

@@ -98,6 +98,9 @@ std::string summary_json(const RunFacts& facts) {
   json["layers"] = table.layers;
   json["heads"] = table.heads;
   json["seconds"] = outcome.seconds;
+  json["open_seconds"] = facts.open_seconds;
+  json["library_seconds"] = facts.library_seconds;
+  json["prompt_seconds"] = facts.prompt_seconds;
   json["attention_seconds"] = outcome.forward.attention_seconds;
   json["forward_seconds"] = outcome.forward.seconds;
   const StageSeconds& stages = outcome.stages;
@@ -109,6 +112,8 @@ std::string summary_json(const RunFacts& facts) {
                     {"logits", stages.logits},
                     {"wait_weights", stages.wait_weights},
                     {"wait_write", stages.wait_write},
+                    {"verify", stages.verify},
+                    {"hash", stages.hash},
                     {"read_weights", stages.read_weights},
                     {"write", stages.write}};
   json["peak_rss_bytes"] = facts.peak_rss_bytes;

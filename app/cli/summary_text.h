@@ -17,6 +17,8 @@ struct RunFacts {
   std::string device_note;  // of --device auto: what it chose and why
   AnalysisBudget budget;    // what was said before the run
   std::uint64_t peak_rss_bytes = 0;
+  // Before the run: the checkpoint is opened, LibTorch loaded, the prompt made.
+  double open_seconds = 0.0, library_seconds = 0.0, prompt_seconds = 0.0;
 };
 
 [[nodiscard]] std::string summary_text(const RunFacts& facts);

@@ -110,15 +110,18 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
 
   if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
   const BackendInfo info = backend.info();
+  double hash_seconds = 0.0;
   {
     Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
     // Hashing a large checkpoint takes seconds, which the first layers need not wait for.
     HEADROOM_TRY_VOID(recorder.on_start([&](const std::stop_token& token) {
+      const StageTimer timer(&hash_seconds);
       return write_origin(*writer, request, shape, info, outcome.attention, [&] { return token.stop_requested(); });
     }));
     HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
     outcome.stages = outcome.forward.stages;
     HEADROOM_TRY_VOID(recorder.finish());
+    outcome.stages.hash = hash_seconds;
   }
 
   if (outcome.forward.next_token_loss)
@@ -135,7 +138,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   }
   if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
   {
-    const StageTimer timer(&outcome.stages.wait_write);
+    const StageTimer timer(&outcome.stages.verify);
     HEADROOM_TRY_VOID(writer->commit());
   }
   std::error_code ignored;

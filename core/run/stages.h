@@ -15,8 +15,10 @@ struct StageSeconds {
   double logits = 0.0;        // final norm, lm_head, loss
   double wait_weights = 0.0;  // for weights that are still being read
   double wait_write = 0.0;    // for the run file
+  double verify = 0.0;        // the run file is closed, read back and put in its place
   // On threads of their own, beside it.
   double read_weights = 0.0;
+  double hash = 0.0;   // of the checkpoint, a part of `write`
   double write = 0.0;  // quantities and the run file
 };
 

@@ -16,7 +16,8 @@ SHAPE = {"kind", "heads", "kv_heads", "head_dim", "length"}
 VARIANTS = ["sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms"]
 TOP = {"headroom", "git_commit", "date", "machine", "data", "cases", "scaling", "accuracy", "window", "model", "skipped", "seconds",
        "peak_rss_bytes"}
-STAGES = {"project", "attention", "record", "mix", "mlp", "logits", "wait_weights", "wait_write", "read_weights", "write"}
+STAGES = {"project", "attention", "record", "mix", "mlp", "logits", "wait_weights", "wait_write", "verify", "read_weights",
+          "hash", "write"}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_model_stages(command, model, tmp_path, kind, plain):
     assert set(run["stages"]) == STAGES and all(seconds >= 0 for seconds in run["stages"].values())
     assert (run["tokens"], run["backend"], run["rounds"]) == (11, "cpu", 2)
     assert 0 < run["best_seconds"] <= run["median_seconds"] and run["file_bytes"] > 1000
-    on_thread = sum(run["stages"][name] for name in STAGES - {"read_weights", "write"})
+    on_thread = sum(run["stages"][name] for name in STAGES - {"read_weights", "hash", "write"})
     assert 0 < on_thread <= run["best_seconds"]
     assert run["ratio_forward"] == pytest.approx(run["best_seconds"] / run["forward_seconds"])
     # Attention of a pair has no one call of LibTorch's to stand for it.
