@@ -23,6 +23,7 @@
 #include "core/base/number_text.h"
 #include "core/base/parse_number.h"
 #include "core/base/process_memory.h"
+#include "core/corpus/corpus_budget.h"
 #include "core/corpus/corpus_run.h"
 #include "core/corpus/merge.h"
 #include "core/corpus/plan_file.h"
@@ -32,8 +33,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double kMostKeptBytes = 4.0 * 1024 * 1024 * 1024;
 
 struct ShardChoice {
   std::int64_t index = 0, count = 1;
@@ -128,16 +127,6 @@ int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, 
   return 0;
 }
 
-// Says no to a file that nobody expects to be so large.
-Result<void> check_kept(const CorpusArguments& arguments, double bytes) {
-  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
-  if (arguments.keep != "all" || bytes <= kMostKeptBytes) return {};
-  Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than without being asked for");
-  return error.at_tensor("--keep")
-      .wanted("at most " + size_text(kMostKeptBytes), size_text(bytes))
-      .advise("--keep core keeps a tenth; name the quantities to keep them whatever their size");
-}
-
 void warn_of_non_finite(std::int64_t sequences) {
   std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
                static_cast<long long>(sequences));
@@ -193,14 +182,11 @@ Result<PreparedCorpus> prepare_corpus(const CorpusArguments& arguments, const Op
   HEADROOM_TRY(const ShardChoice shard, shard_choice(arguments.shard));
   request.shard_index = shard.index, request.shard_count = shard.count;
   HEADROOM_TRY(const CorpusSize size, corpus_size(request));
-  HEADROOM_TRY_VOID(check_kept(arguments, size.kept_bytes * static_cast<double>(runs)));
+  const double kept_bytes = size.kept_bytes * static_cast<double>(runs);
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "keeps %s of the sequences\n", size_text(kept_bytes).c_str());
+  HEADROOM_TRY_VOID(check_kept_bytes(arguments.keep, kept_bytes));
   const std::int64_t threads = backend.info().threads;
-  AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
-  budget.memory.items.push_back({"sequences together and counts of rows",
-                                 format("%.0f bytes of a batch and of the file", size.working_bytes),
-                                 static_cast<std::size_t>(size.working_bytes)});
-  budget.memory.working_bytes += budget.memory.items.back().bytes;
-  std::ranges::stable_sort(budget.memory.items, std::ranges::greater(), &MemoryItem::bytes);
+  const AnalysisBudget budget = make_corpus_budget(request, size, threads, run.memory_gb, free_memory());
   // What a job may take is the cluster's to say.
   if (arguments.slurm.folder.empty() && !budget.fits())
     return over_budget(request.run, threads, budget).advise("a smaller --batch-tokens takes less");

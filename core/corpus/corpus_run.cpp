@@ -104,16 +104,26 @@ std::size_t batch_size(const CorpusRequest& request) {
   return sequences_together(request.batch_tokens, request.run.device, request.plan->options.length);
 }
 
+// HDF5 is of one thread at a time.
+template <typename Work>
+auto using_files(Mutex* files, const Work& work) -> decltype(work()) {
+  if (files == nullptr) return work();
+  const MutexLock lock(*files);
+  return work();
+}
+
 class CorpusRun {
  public:
   CorpusRun(ComputeBackend& backend, const CorpusRequest& request, RunPlan plan, CorpusLayout layout,
-            const CorpusProgress& progress, const kernels::StopRequested& stop)
+            const CorpusProgress& progress, const kernels::StopRequested& stop, const CorpusWatch& watch)
       : backend_(backend),
         request_(request),
         plan_(std::move(plan)),
         layout_(std::move(layout)),
         progress_(progress),
         stop_(stop),
+        watch_(watch),
+        growth_(watch),
         range_(shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count)) {}
 
   Result<CorpusOutcome> run() {
@@ -126,7 +136,7 @@ class CorpusRun {
     const std::filesystem::path& target = request_.run.output;
     const std::string of_log =
         log_settings(settings_, range_, request_.run.device, outcome_.attention.kernel_target, backend_.info().threads);
-    if (!request_.run.force && is_finished(target, settings_, range_)) {
+    if (!request_.run.force && using_files(watch_.files, [&] { return is_finished(target, settings_, range_); })) {
       // By a process that ended between its last two steps.
       ProgressLog::remove_left_over(target, of_log);
       outcome_.nothing_to_do = true;
@@ -135,9 +145,10 @@ class CorpusRun {
     }
     HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
                  check_target(target, request_.run.force, request_.run.inputs));
-    HEADROOM_TRY(log_, ProgressLog::open(target, of_log, request_.run.force, layout_));
+    HEADROOM_TRY(log_, ProgressLog::open(target, of_log, request_.run.force && !request_.go_on, layout_));
+    if (watch_.begun) watch_.begun();
     HEADROOM_TRY_VOID(run_sequences());
-    HEADROOM_TRY_VOID(write());
+    HEADROOM_TRY_VOID(using_files(watch_.files, [&] { return write(); }));
     outcome_.violations = log_->violations();
     log_->remove();
     std::error_code ignored;
@@ -155,10 +166,12 @@ class CorpusRun {
     // What is the same for all may have been lost though every sequence is there.
     if (left.empty() && !log_->fixed()) left.push_back(range_.first);
     const std::size_t size = batch_size(request_);
+    if (outcome_.resumed > 0) HEADROOM_TRY_VOID(growth_.batch_done(source(), /*last=*/false));
     for (std::size_t first = 0; first < left.size(); first += size) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::size_t count = std::min(size, left.size() - first);
       HEADROOM_TRY_VOID(run_batch(std::span(left).subspan(first, count)));
+      HEADROOM_TRY_VOID(growth_.batch_done(source(), first + count == left.size()));
     }
     return {};
   }
@@ -170,6 +183,8 @@ class CorpusRun {
       const auto all = static_cast<double>(range_.count);
       const auto done = static_cast<double>(before) + fraction * static_cast<double>(sequences.size());
       if (progress_) progress_(done / all, before, range_.count);
+      // What nobody sees costs the run nothing: its error comes again after the batch.
+      if (growth_.watched()) (void)growth_.look(source());
     };
     std::vector<std::unique_ptr<SequenceCollector>> collectors;
     std::vector<ForwardObserver*> observers;
@@ -196,6 +211,10 @@ class CorpusRun {
       progress_(static_cast<double>(log_->sequences()) / static_cast<double>(range_.count), log_->sequences(),
                 range_.count);
     return {};
+  }
+
+  [[nodiscard]] CorpusSource source() const {
+    return {*request_.plan, plan_, outcome_.attention, layout_, *log_, request_.keep};
   }
 
   static std::vector<std::string> named_sentences(std::int64_t sequence, const SelfCheck& check) {
@@ -266,6 +285,8 @@ class CorpusRun {
   CorpusLayout layout_;
   const CorpusProgress& progress_;
   const kernels::StopRequested& stop_;
+  const CorpusWatch& watch_;
+  CorpusGrowth growth_;
   ShardRange range_;
   std::string settings_;
   std::unique_ptr<ProgressLog> log_;
@@ -328,7 +349,7 @@ Result<CorpusLayout> corpus_layout(const CorpusRequest& request) {
 }
 
 Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request, const CorpusProgress& progress,
-                                 const kernels::StopRequested& stop) {
+                                 const kernels::StopRequested& stop, const CorpusWatch& watch) {
   HEADROOM_TRY(RunPlan plan, plan_of(request));
   HEADROOM_TRY(CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons, request.curves));
   const ShardRange range = shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
@@ -337,7 +358,7 @@ Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& r
     return error.at_tensor("--shard").wanted(format("at most %zu shards", request.plan->sequences.size()),
                                              format("%lld", static_cast<long long>(request.shard_count)));
   }
-  return CorpusRun(backend, request, std::move(plan), std::move(layout), progress, stop).run();
+  return CorpusRun(backend, request, std::move(plan), std::move(layout), progress, stop, watch).run();
 }
 
 }  // namespace headroom

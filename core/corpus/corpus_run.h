@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/corpus/corpus_file.h"
+#include "core/corpus/corpus_growth.h"
 #include "core/corpus/plan.h"
 #include "core/corpus/statistics.h"
 #include "core/run/analysis.h"
@@ -29,6 +30,7 @@ struct CorpusRequest {
   bool with_ids = true;
   bool curves = false;
   std::int64_t batch_tokens = 0;  // of sequences that run together; 0: 4096 on the processor, 65536 on a GPU
+  bool go_on = false;             // with force: a run of these settings that was begun goes on all the same
 };
 
 struct CorpusOutcome {
@@ -48,8 +50,10 @@ using CorpusProgress = std::function<void(double fraction, std::int64_t done, st
 // InvalidArgument where the target exists with other settings (unless forced) or a run with others was begun;
 // Unsupported for models that read two sequences and for captures; Cancelled by `stop`, with what is finished kept
 // beside the target.
+// `watch`: who looks on, as core/corpus/corpus_growth.h has it.
 [[nodiscard]] Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request,
-                                               const CorpusProgress& progress, const kernels::StopRequested& stop);
+                                               const CorpusProgress& progress, const kernels::StopRequested& stop,
+                                               const CorpusWatch& watch = {});
 
 struct CorpusSize {
   double kept_bytes = 0.0;     // of all sequences in the file, before compression

@@ -206,7 +206,8 @@ double median_of(std::vector<double>& values) {
   return 0.5 * (values[half] + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)));
 }
 
-// Medians and spreads of heads, and how many heads are far from theirs in each sequence.
+}  // namespace
+
 void find_outliers(CorpusValues& values) {
   const std::size_t heads = values.sequences > 0 ? values.values.size() / values.sequences : 0;
   std::vector<std::size_t> off(values.sequences, 0), finite(values.sequences, 0);
@@ -228,8 +229,6 @@ void find_outliers(CorpusValues& values) {
   for (std::size_t s = 0; s < values.sequences; ++s)
     values.off.push_back(finite[s] > 0 ? static_cast<double>(off[s]) / static_cast<double>(finite[s]) : kNaN);
 }
-
-}  // namespace
 
 bool OpenedCorpus::keeps(std::string_view quantity) const { return std::ranges::find(kept, quantity) != kept.end(); }
 

@@ -41,6 +41,7 @@ struct OpenedCorpus {
   bool ids = false;                      // the sequences' tokens are in the file
   std::vector<std::int64_t> steps;       // ascending, of a series; empty: one checkpoint
   std::vector<std::string> checkpoints;  // their names
+  bool growing = false;                  // no file yet: what a run that goes on, or was stopped, has so far
 
   [[nodiscard]] std::int64_t sequences() const { return static_cast<std::int64_t>(number.size()); }
   [[nodiscard]] std::int64_t documents() const { return static_cast<std::int64_t>(document_names.size()); }
@@ -77,6 +78,9 @@ struct CorpusValues {
   // |x − median| > 3 · spread: also where more than half of the numbers are the same and this one is not.
   [[nodiscard]] bool outlier(std::size_t head, std::size_t sequence) const;
 };
+
+// Medians and spreads of heads, and how many heads are far from theirs in each sequence; of values that are there.
+void find_outliers(CorpusValues& values);
 
 // A number of all heads at each checkpoint of a series.
 struct CorpusCurves {

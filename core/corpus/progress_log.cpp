@@ -209,6 +209,20 @@ Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
   return record;
 }
 
+Result<ProgressLog::Outcome> ProgressLog::read_outcome(std::int64_t sequence) const {
+  static_assert(RecordPlaces::kNonFinite == RecordPlaces::kLoss + sizeof(double));
+  std::string bytes(sizeof(double) + sizeof(std::int64_t), '\0');
+  HEADROOM_TRY_VOID(
+      state_->log->read(state_->at.at(sequence) + RecordPlaces::kLoss, std::as_writable_bytes(std::span(bytes))));
+  return Outcome{part<double>(bytes, 0), part<std::int64_t>(bytes, sizeof(double))};
+}
+
+std::vector<std::int64_t> ProgressLog::finished() const {
+  std::vector<std::int64_t> sequences;
+  for (const auto& [sequence, offset] : state_->at) sequences.push_back(sequence);
+  return sequences;
+}
+
 Result<void> ProgressLog::read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const {
   return state_->log->read(state_->at.at(sequence) + RecordPlaces::kFloats + first * sizeof(float),
                            std::as_writable_bytes(out));

@@ -39,6 +39,13 @@ class ProgressLog {
   [[nodiscard]] Result<void> add(const SequenceRecord& record, double seconds);
   [[nodiscard]] Result<void> sync();
   [[nodiscard]] Result<SequenceRecord> read(std::int64_t sequence) const;
+  // What read() says of a sequence beside its numbers, without them.
+  struct Outcome {
+    double loss = 0.0;
+    std::int64_t non_finite_layer = -1;
+  };
+  [[nodiscard]] Result<Outcome> read_outcome(std::int64_t sequence) const;
+  [[nodiscard]] std::vector<std::int64_t> finished() const;  // their numbers, ascending
   // Columns [first, first + out.size()) of the floats, or of the integers, of a sequence.
   [[nodiscard]] Result<void> read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const;
   [[nodiscard]] Result<void> read_integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const;

@@ -81,11 +81,15 @@ std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, s
   return draws;
 }
 
-SequenceStatistics::SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed) {
+SequenceStatistics::SequenceStatistics(std::span<const std::int64_t> documents) {
   std::map<std::int64_t, std::size_t> place;
   for (const std::int64_t document : documents) place[document] = 0;
   for (auto& [document, index] : place) index = static_cast<std::size_t>(documents_++);
   for (const std::int64_t document : documents) document_of_.push_back(place[document]);
+}
+
+SequenceStatistics::SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed)
+    : SequenceStatistics(documents) {
   if (documents_ < 2 || documents_ > kMostDocuments) return;
   const auto count = static_cast<std::size_t>(documents_);
   multiplicity_.resize(static_cast<std::size_t>(kResamples) * count, 0);

@@ -35,6 +35,8 @@ class SequenceStatistics {
 
   // `documents`: of each sequence, in any numbering; the order of the numbers is that of the draws.
   SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed);
+  // Without a bootstrap, which takes most of the time.
+  explicit SequenceStatistics(std::span<const std::int64_t> documents);
 
   // Values [sequences, columns] row-major; NaN is left out. One result for each column.
   [[nodiscard]] std::vector<StatisticValues> compute(std::span<const double> values, std::size_t columns) const;
