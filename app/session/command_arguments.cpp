@@ -94,6 +94,7 @@ constexpr auto kPlaceholders = std::to_array<Placeholder>({
     {"KEY", kWhole, "3", index},
     {"TOKEN", kWhole, "5", index},
     {"TOKENS", kWhole, "8", index},
+    {"LENGTH", "positions of each sequence", "128", index},
     {"LAYER", kWhole, "0", index},
     {"BOUNDARY", kWhole, "0", index},
     {"CHANNEL", kWhole, "0", index},

@@ -48,6 +48,7 @@ std::string needs_series(const State& state) {
 std::string cannot_open(const State& state) {
   if (std::string reason = needs_corpus(state); !reason.empty()) return reason;
   const OpenedCorpus& file = *state.corpus()->file;
+  if (state.corpus()->growing()) return "the corpus is being run: its sequences open once it is a file";
   if (!file.ids) return "the file holds no tokens: it was made with --no-ids";
   return file.steps.empty() ? "" : "a series is of several checkpoints: open the file of one in its .parts folder";
 }
@@ -73,9 +74,95 @@ Result<void> show_step(const State& state, CorpusState& view, const Arguments& a
   return {};
 }
 
+std::string cannot_run_corpus(const State& state) {
+  if (!state.device.failed.empty()) return "LibTorch could not be loaded";
+  const ModelEntry* model = state.find_model(state.model);
+  if (!model) return state.nothing_open() ? "open a checkpoint first" : "a run file has no weights";
+  if (model->opening || !model->model) return "the checkpoint is still opening";
+  if (model->model->spec.capture) return "a capture has the tokens that its model ran on";
+  return model->model->spec.encoder ? "its model reads two sequences, and a corpus has one" : "";
+}
+
+Result<CorpusTask> corpus_order(const Arguments& a) {
+  CorpusTask order;
+  order.data = a[0];
+  order.length = a.index(1);
+  order.output = a[2];
+  order.sequences = a.maybe_index(3).value_or(0);
+  for (std::size_t i = 4; i < a.size(); ++i)
+    if (a.is(i, "replace"))
+      order.replace = true;
+    else
+      order.split = a[i];
+  if (order.length < 1) return a.wrong("a length of 1 or more");
+  if (a.size() > 3 && !a.is(3, "all") && order.sequences < 1) return a.wrong("1 or more sequences, or all");
+  return order;
+}
+
+std::string no_corpus_runs(const State& state) {
+  const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) {
+    return run.status == RunStatus::Running && (run.corpus || (run.model < 0 && !run.data));
+  });
+  return any || state.corpus_wish.planning ? "" : "no corpus is being run";
+}
+
+void add_run_of_corpora(CommandTable& table) {
+  table.add({"corpus.run", "[PATH LENGTH PATH] or PATH LENGTH PATH COUNT|all [none|lines|blank] [replace]",
+             "Corpus: run many texts, to a file", "Run", cannot_run_corpus,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               if (a.empty()) {
+                 State& state = s.edit();
+                 state.overlay = Overlay::Corpus;
+                 state.corpus_wish.failed.clear();
+                 state.corpus_wish.field = CorpusField::None;
+                 return {};
+               }
+               HEADROOM_TRY(const CorpusTask order, corpus_order(a));
+               return s.runner().corpora().start(order);
+             }});
+  table.add_entry({"corpus.run", "Run a corpus of texts…", "Run", ""});
+  table.add({"corpus.stop", "", "Corpus: stop what is being run; what is done stays", "Run", no_corpus_runs,
+             [](Session& s) { s.runner().corpora().stop(); }});
+  table.add_entry({"corpus.stop", "Corpus: stop what is being run", "Run", ""});
+  table.add({"corpus.go-on", "", "Corpus: go on with the one that was stopped", "Run",
+             [](const State& state) -> std::string {
+               const CorpusEntry* corpus = state.corpus();
+               if (!corpus || !corpus->growing()) return "no corpus that was stopped is shown";
+               return state.shown()->status == RunStatus::Running ? "the corpus is being run" : "";
+             },
+             [](Session& s) { return s.runner().corpora().go_on(s.state().view.run); }});
+  table.add_entry({"corpus.go-on", "Corpus: go on with the one that was stopped", "Run", ""});
+  table.add({"corpus.data", "PATH", "Corpus: the texts that are to be run", "Run", cannot_run_corpus,
+             [](Session& s, const Arguments& a) {
+               State& state = s.edit();
+               state.overlay = Overlay::Corpus;
+               state.corpus_wish.task.data = a[0];
+               ++state.corpus_wish.serial;
+               state.corpus_wish.failed.clear();
+               state.corpus_wish.field = CorpusField::None;
+             }});
+  table.add(
+      {"corpus.browse", "", "Corpus: choose the texts that are to be run…", "Run", cannot_run_corpus, [](Session& s) {
+         s.edit().overlay = Overlay::CorpusFile;
+         s.edit().overlay_text.clear();
+       }});
+  table.add({"corpus.merge",
+             "PATH PATH…",
+             "Corpus: parts as one file, which is named last",
+             "File",
+             {},
+             [](Session& s, const Arguments& a) {
+               std::vector<std::string> parts;
+               for (std::size_t i = 0; i + 1 < a.size(); ++i) parts.push_back(a[i]);
+               s.runner().corpora().merge(parts, a[a.size() - 1]);
+             }});
+  table.add_entry({"corpus.merge", "Corpus: merge parts of one run…", "File", "", true});
+}
+
 }  // namespace
 
 void add_corpus_commands(CommandTable& table) {
+  add_run_of_corpora(table);
   table.add({"corpus", "", "Corpus: its heads with their intervals, and its sequences", "Window",
              [](const State& state) -> std::string {
                for (const RunEntry& run : state.runs)

@@ -15,7 +15,8 @@ std::string can_run(const State& state) {
   const ModelEntry* model = state.find_model(state.model);
   if (!model || model->opening) return "the checkpoint is still opening";
   const RunEntry* shown = state.shown();
-  return shown && shown->status == RunStatus::Running ? "a run is going on" : "";
+  // A corpus gives way to it.
+  return shown && shown->status == RunStatus::Running && !shown->corpus ? "a run is going on" : "";
 }
 
 }  // namespace

@@ -26,6 +26,11 @@ class ComputeThread : private SessionParts {
 
   void load();    // LibTorch; a card where it cannot be loaded
   void finish();  // stops what runs and waits for it; at the end
+  // Of corpora, which run for long: makes room for what is posted next. Set once.
+  void set_give_way(std::function<void()> give_way) { give_way_ = std::move(give_way); }
+  void give_way() const {
+    if (give_way_) give_way_();
+  }
   void post(std::function<void()> job) { worker_->post(std::move(job)); }
   [[nodiscard]] Worker& worker() { return *worker_; }
   // In jobs alone. Device where LibTorch is not loaded.
@@ -43,7 +48,8 @@ class ComputeThread : private SessionParts {
 
  private:
   ComputeBackend* backend_ = nullptr;  // compute thread only
-  std::map<int, Stop> stops_;          // while they wait or run
+  std::function<void()> give_way_;
+  std::map<int, Stop> stops_;  // while they wait or run
   double cancel_asked_s_ = -1.0, cancel_seconds_ = 0.0;
   std::unique_ptr<Worker> worker_;  // last: its jobs use the others
 };

@@ -44,6 +44,11 @@ void Corpora::update() {
   RunEntry* run = state_.edit_run(state_.view.run);
   if (!run || !run->corpus) return stop_pairing();
   show_statistic(*run);
+  if (run->corpus.growing()) {
+    // What is looked at comes with the next sequences, or before.
+    if (const auto ref = parse_quantity(state_.view.heads.quantity)) runs_.watch(quantity_text(*ref));
+    return stop_pairing();
+  }
   if (!run->corpus.reading) {
     const std::int64_t step = shown_step(*run->corpus.file, state_.view.corpus);
     if (run->corpus.statistics->step != step)

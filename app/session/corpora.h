@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/session/corpus_runs.h"
 #include "app/session/session_parts.h"
 
 namespace headroom {
@@ -22,7 +23,7 @@ struct OpenedCorpusRun {
 
 class Corpora : private SessionParts {
  public:
-  explicit Corpora(const SessionParts& parts) : SessionParts(parts) {}
+  Corpora(const SessionParts& parts, CorpusRuns& runs) : SessionParts(parts), runs_(runs) {}
   ~Corpora() { stop_pairing(); }
   Corpora(const Corpora&) = delete;
   Corpora& operator=(const Corpora&) = delete;
@@ -35,6 +36,7 @@ class Corpora : private SessionParts {
   void pair(RunEntry& run);
   void stop_pairing();  // of the two that nobody looks at any more
 
+  CorpusRuns& runs_;
   std::shared_ptr<std::atomic<bool>> pairing_;  // true: the comparison under way is to end; null: there is none
 };
 

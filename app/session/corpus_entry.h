@@ -31,6 +31,7 @@ struct CorpusEntry {
   int paired_with = -1;    // id of the run that they are of
   std::string not_paired;  // why there are none; empty: they are there, or being made
   explicit operator bool() const { return file != nullptr; }
+  [[nodiscard]] bool growing() const { return file && file->growing; }
 };
 
 enum class CorpusSort : std::uint8_t { Sequence, Document, Loss, Over, Value, Robust, Off };

@@ -104,7 +104,17 @@ Documents::Documents(const SessionParts& parts, Keeping& keeping, Runner& runner
       keeping_(keeping),
       runner_(runner),
       trainings_(parts, runner.compute(), [this](const RecentFile& file) { keeping_.add_recent(file); }),
-      corpora_(parts) {}
+      corpora_(parts, runner.corpora()) {
+  CorpusRuns::Hooks hooks;
+  hooks.add_run = [this](RunEntry run) { return runner_.add_run(std::move(run)); };
+  hooks.show_run = [this](int id) { runner_.show_run(id); };
+  hooks.opened = [this](const std::string& path) {
+    for (const RunEntry& run : state_.runs)
+      if (run.path == path && run.corpus) add_recent_file(run);
+  };
+  hooks.open = [this](const std::string& path) { open(path, {}); };
+  runner_.corpora().set_hooks(std::move(hooks));
+}
 
 void Documents::open(const std::string& given, const OpenOptions& options) {
   std::string path = given;
@@ -321,7 +331,6 @@ void Documents::ablation_opened(const std::string& path, const OpenOptions& opti
 }
 
 void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
-  const std::string path = run.path;
   run.status = RunStatus::Done;
   run.fraction = 1.0;
   const auto attribute = [&](const char* name) {
@@ -338,10 +347,16 @@ void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
     beginning += *text;
   if (run.prompt_title.empty()) run.prompt_title = text_title(beginning);
   run.seconds = run.data->seconds;
-  RecentFile recent;
-  recent.path = std::filesystem::absolute(path).lexically_normal().string();
-  recent.name = std::filesystem::path(path).filename().string();
   if (run.corpus) run.prompt_title = corpus_size_text(*run.corpus.file);
+  add_recent_file(run);
+  runner_.show_run(runner_.add_run(std::move(run)));
+  if (options.head) runner_.set_head(options.head);
+}
+
+void Documents::add_recent_file(const RunEntry& run) {
+  RecentFile recent;
+  recent.path = std::filesystem::absolute(run.path).lexically_normal().string();
+  recent.name = std::filesystem::path(run.path).filename().string();
   const bool swept = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep.has_value(); });
   const bool series = run.corpus && !run.corpus.file->steps.empty();
   recent.detail =
@@ -354,10 +369,8 @@ void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
              static_cast<long long>(run.data->length));
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
-  recent.size_bytes = std::filesystem::file_size(path, ignored);
+  recent.size_bytes = std::filesystem::file_size(run.path, ignored);
   keeping_.add_recent(recent);
-  runner_.show_run(runner_.add_run(std::move(run)));
-  if (options.head) runner_.set_head(options.head);
 }
 
 PromptEntry Documents::default_prompt(const ModelEntry& model) const {

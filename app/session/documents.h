@@ -55,6 +55,7 @@ class Documents : private SessionParts {
                        Result<std::shared_ptr<const RunSnapshot>> result);
   void ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result);
   void corpus_opened(const std::string& path, const OpenOptions& options, Result<OpenedCorpusRun> result);
+  void add_recent_file(const RunEntry& run);  // it is of a file
   void show_file_run(RunEntry run, const OpenOptions& options);
   void open_training(const std::string& path);  // with a card where there is none
   // `sequence`, `ids`: of a corpus; none: those of the run.

@@ -193,7 +193,7 @@ void Runner::launch(int run_id, LiveRunRequest request, std::optional<PromptEntr
   std::size_t own_bytes = 0;
   if (again && state_.settings.memory_gb <= 0.0)
     for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
-  sweeps_.give_way();
+  give_way();
   compute_.post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share),
                  request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer),
                  stop]() mutable {
@@ -303,9 +303,15 @@ void Runner::forget_coming(int id) {
   name_models_and_runs(state_);
 }
 
+void Runner::give_way() {
+  sweeps_.give_way();
+  compute_.give_way();
+}
+
 void Runner::forget(int id) {
   compute_.stop(id);
   sweeps_.forget(id);
+  corpora_.forget(id);
   inputs_.erase(id);
   prompts_.erase(id);
 }
@@ -567,7 +573,7 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
   const int job = inbox_.next_id();
   const ComputeThread::Stop stop = compute_.begin(job);
   inbox_.message(MessageLevel::Info, "writing " + path);
-  sweeps_.give_way();
+  give_way();
   inbox_.ask(
       compute_.worker(),
       [this, request, opened = model->model, stop]() -> Result<AnalysisOutcome> {

@@ -13,6 +13,7 @@
 
 #include "app/session/circuit_jobs.h"
 #include "app/session/compute_thread.h"
+#include "app/session/corpus_runs.h"
 #include "app/session/run_budget.h"
 #include "app/session/session_parts.h"
 #include "app/session/sweeps.h"
@@ -28,10 +29,13 @@ struct RunMeasures {
 class Runner : private SessionParts {
  public:
   explicit Runner(const SessionParts& parts)
-      : SessionParts(parts), compute_(parts), sweeps_(parts, compute_), circuits_(parts) {}
+      : SessionParts(parts), compute_(parts), sweeps_(parts, compute_), corpora_(parts, compute_), circuits_(parts) {
+    compute_.set_give_way([this] { corpora_.give_way(); });
+  }
 
   [[nodiscard]] ComputeThread& compute() { return compute_; }
   [[nodiscard]] Sweeps& sweeps() { return sweeps_; }
+  [[nodiscard]] CorpusRuns& corpora() { return corpora_; }
   [[nodiscard]] CircuitJobs& circuits() { return circuits_; }
 
   // `measures`: in place of what is chosen for the next run.
@@ -57,6 +61,7 @@ class Runner : private SessionParts {
   void update();        // once a frame
 
  private:
+  void give_way();  // what runs for long, to what is posted next
   [[nodiscard]] Result<LiveRunRequest> base_request(const ModelEntry& model) const;
   // `inputs_share`: the part of what is kept that inputs of layers may take; 0 where the request says where they go.
   void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
@@ -78,6 +83,7 @@ class Runner : private SessionParts {
   std::map<int, std::function<void()>> when_complete_;  // by run
   ComputeThread compute_;                               // its jobs end before all that is above goes
   Sweeps sweeps_;
+  CorpusRuns corpora_;
   CircuitJobs circuits_;
 };
 

@@ -108,19 +108,22 @@ Result<SavedSession> current_session(const State& state) {
   session.view = state.view;
   session.view.run = session.view.other_run = -1;
   if (!shown) return session;
+  // A corpus that is being run is in no file yet: its checkpoint is opened.
+  const bool growing = shown->corpus.growing();
   for (const ModelEntry& model : state.models) {
     if (!model.model) continue;
-    if (model.id == shown->model) session.shown = session.files.size();
+    if (model.id == (growing ? state.model : shown->model)) session.shown = session.files.size();
     session.files.push_back(
         {absolute(model.path), model.size_bytes, model.config.empty() ? "" : absolute(model.config)});
   }
   for (const RunEntry& run : state.runs)
-    if (run.model < 0) {
+    if (run.model < 0 && run.data && !run.corpus.growing()) {
       if (run.id == shown->id) session.shown = session.files.size();
       session.files.push_back({absolute(run.path), 0});
     }
   session.prompt = state.prompt;
-  session.ran = shown->data != nullptr;
+  if (session.files.empty()) return Error(ErrorCode::InvalidArgument, "what is open is in no file yet");
+  session.ran = shown->data != nullptr && !growing;
   if (session.ran && shown->model >= 0) session.keep_residual = shown->keep_residual, session.extra = shown->extra;
   session.what_ifs = shown->what_ifs;
   for (const AblationWay way : kAblationWays) {

@@ -15,6 +15,7 @@
 #include "app/plot/geometry.h"
 #include "app/plot/picture.h"
 #include "app/session/corpus_entry.h"
+#include "app/session/corpus_wish.h"
 #include "app/session/figure_wish.h"
 #include "app/session/importance.h"
 #include "app/session/model_circuits.h"
@@ -313,7 +314,9 @@ enum class Overlay : std::uint8_t {
   Prompt,
   Save,
   PromptFile,
-  Figure
+  Figure,
+  Corpus,
+  CorpusFile
 };
 
 // What can be saved: session/saving.h.
@@ -430,6 +433,7 @@ struct State {
   double memory_bytes = 0.0;   // resident, for the status bar
   bool developer = false;      // the developer panel is shown
   double ready_seconds = 0.0;  // process start to usable start page
+  CorpusWish corpus_wish;      // a corpus to be run
 
   // By their ids; null: there is none.
   [[nodiscard]] const RunEntry* run(int id) const;

@@ -118,6 +118,7 @@ Result<void> Sweeps::start(AblationWay way, const std::vector<HeadRef>& only) {
     sweep->table = std::move(table);
   }
   inbox_.begin();
+  compute_.give_way();
   post(job);
   return {};
 }

@@ -299,6 +299,7 @@ void Trainings::make_next_film_frame(std::int64_t layer) {
   film_running_ = true;
   film_stop_ = std::make_shared<std::atomic<bool>>(false);
   const KeptCheckpoint checkpoint = request.frame.checkpoint;
+  compute_.give_way();
   inbox_.ask(
       compute_.worker(),
       [this, request = std::move(request), stop = film_stop_] {

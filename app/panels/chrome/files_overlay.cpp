@@ -66,17 +66,26 @@ void draw_files(PanelContext& context, Rect window) {
 
   const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
   const bool prompt = state.overlay == Overlay::PromptFile;  // a text is wanted, for the editor of the prompt
-  const bool checkpoint = !prompt && !state.checkpoint_wanted.empty();
-  const auto takes = [prompt](const FileItem& item) { return prompt ? item.kind == FileKind::Text : item.opens(); };
+  const bool corpus = state.overlay == Overlay::CorpusFile;  // texts or ids are wanted; what they are, reading tells
+  const bool checkpoint = !prompt && !corpus && !state.checkpoint_wanted.empty();
+  const auto takes = [prompt, corpus](const FileItem& item) {
+    return prompt ? item.kind == FileKind::Text : corpus ? !item.folder() : item.opens();
+  };
   const auto open_file = [&](const std::string& file) {
-    ui.run((prompt ? "prompt-file " : checkpoint ? "run.checkpoint " : "open.run ") + quote_word(file));
+    ui.run((corpus       ? "corpus.data "
+            : prompt     ? "prompt-file "
+            : checkpoint ? "run.checkpoint "
+                         : "open.run ") +
+           quote_word(file));
     if (prompt) ui.run("prompt.edit");
   };
   Rect rest = draw_box_title(context, box,
                              prompt       ? "Choose a text"
+                             : corpus     ? "Choose the texts"
                              : checkpoint ? "Open the checkpoint"
                                           : "Open",
                              prompt       ? std::string("that the model reads")
+                             : corpus     ? std::string("a file, or a folder of them")
                              : checkpoint ? "that " + state.checkpoint_wanted + " was made from"
                                           : std::string("a checkpoint, a model folder, a run file or a training"),
                              "");
@@ -115,7 +124,7 @@ void draw_files(PanelContext& context, Rect window) {
   }
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
-  if (listing && folder == submitted && (listing->error || listing->list.model)) {
+  if (listing && folder == submitted && (listing->error || (!corpus && listing->list.model))) {
     open_file(folder);  // a file, a model, or what opening has a card for
     folder = left;
     listing = listing_of(context, folder, hidden != 0.0);
@@ -204,7 +213,16 @@ void draw_files(PanelContext& context, Rect window) {
       opens)
     open = true;
   right -= 88.0f;
-  ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", prompt ? "prompt.edit" : "overlay.close");
+  ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel",
+            prompt   ? "prompt.edit"
+            : corpus ? "corpus.run"
+                     : "overlay.close");
+  if (corpus) {
+    const std::string whole = "All of this folder";
+    const float width = ui.button_width(whole) + 12.0f;
+    right -= width + 8.0f;
+    if (ui.button(Rect::sized(right, y - 13.0f, width, 26.0f), whole, "", ButtonStyle::Plain)) open_file(folder);
+  }
   right -= 16.0f;
   const float box_width = std::min(140.0f, right - foot.x0 - margin);
   if (box_width > 100.0f &&

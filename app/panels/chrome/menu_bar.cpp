@@ -143,6 +143,7 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
           std::move(rounding),
           std::move(premise),
           submenu("What-if", std::move(what_if), true),
+          command_item(c, "corpus.run"),
           command_item(c, "importance", "Ablate every head…")};
 }
 

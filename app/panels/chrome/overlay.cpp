@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/panels/chrome/about_overlay.h"
+#include "app/panels/chrome/corpus_overlay.h"
 #include "app/panels/chrome/figure_overlay.h"
 #include "app/panels/chrome/files_overlay.h"
 #include "app/panels/chrome/keys_overlay.h"
@@ -93,11 +94,16 @@ void draw_overlay(PanelContext& context, Rect window) {
     case Overlay::Settings: draw_settings(context, window); break;
     case Overlay::About: draw_about(context, window); break;
     case Overlay::Log: draw_log(context, window); break;
-    case Overlay::PromptFile: keep_prompt(context); [[fallthrough]];
+    case Overlay::PromptFile:
+      keep_prompt(context);
+      draw_files(context, window);
+      break;
+    case Overlay::CorpusFile: keep_corpus(context); [[fallthrough]];
     case Overlay::Files: draw_files(context, window); break;
     case Overlay::Prompt: draw_prompt(context, window); break;
     case Overlay::Save: draw_save(context, window); break;
     case Overlay::Figure: draw_figure_page(context, window); break;
+    case Overlay::Corpus: draw_corpus(context, window); break;
   }
 }
 

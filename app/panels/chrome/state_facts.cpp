@@ -113,6 +113,11 @@ void describe_corpus(const State& state, Facts& facts) {
   facts.set("corpus.sort", std::string(word_of(view.sort)) + (view.descending ? " descending" : ""));
   facts.set("corpus.sequence", view.sequence ? "S" + std::to_string(*view.sequence) : "none");
   const CorpusEntry* corpus = state.corpus();
+  facts.set("corpus.run", state.corpus_wish.planning                    ? "planning"
+                          : corpus == nullptr || !corpus->growing()     ? "none"
+                          : state.shown()->status == RunStatus::Running ? "running"
+                                                                        : "stopped");
+  facts.set("corpus.wish", state.corpus_wish.failed);
   facts.set("corpus", corpus ? (corpus->file->steps.empty() ? "corpus" : "series") : "none");
   if (!corpus || !corpus->statistics) return;
   facts.set("corpus.loss", of(corpus->statistics->next_token_loss, Statistic::Mean));

@@ -58,13 +58,16 @@ std::string heads_text(const RunSnapshot& data) {
 std::vector<StyledText> corpus_parts(const PanelContext& context, const RunEntry& run) {
   const Theme& theme = context.theme();
   const OpenedCorpus& file = *run.corpus.file;
-  const bool partial = !file.attribute("sequences_missing").empty();
+  const bool stopped = run.corpus.growing(), partial = stopped || !file.attribute("sequences_missing").empty();
   const auto lost =
       std::ranges::count_if(run.corpus.statistics->non_finite_layers, [](auto layer) { return layer >= 0; });
   std::string text = corpus_size_text(file) + ", " + tokens_text(file.length) + " each";
   if (run.data) text += " · " + heads_text(*run.data);
   if (!run.data->model_name.empty()) text += " · " + run.data->model_name;
-  return {{partial ? "partial" : "open", theme.body(partial ? theme.warn : theme.ok)},
+  return {{stopped   ? "stopped"
+           : partial ? "partial"
+                     : "open",
+           theme.body(partial ? theme.warn : theme.ok)},
           {what_ifs_title(run.what_ifs), theme.body(theme.accent)},
           {lost > 0 ? grouped_text(lost) + " not finite" : "", theme.body(theme.warn)},
           {text, theme.body(theme.text2)}};
@@ -325,6 +328,8 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     ui.button(next(small ? 60.0f : 84.0f), "Cancel", "cancel");
   } else if (state.corpus() != nullptr && compare) {
     ui.button(next(ui.button_width("Back")), "Back", "corpus");
+  } else if (state.corpus() != nullptr && state.corpus()->growing()) {
+    ui.button(next(ui.button_width("Go on")), "Go on", "corpus.go-on", ButtonStyle::Primary);
   } else if (state.corpus() != nullptr) {
     const auto& chosen = state.view.corpus.sequence;
     const std::string title = chosen ? "Open S" + std::to_string(*chosen) : "Open", command = "corpus.open";

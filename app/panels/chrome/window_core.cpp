@@ -1,5 +1,7 @@
 #include "app/panels/chrome/window_core.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -15,8 +17,10 @@ namespace {
 
 constexpr int kCompareNice = 10;
 
-// A text becomes the prompt of the model that is open; anything else is opened.
+// A text becomes the prompt of the model that is open; beside the fields of a corpus it is what shall be run; anything
+// else is opened.
 std::string line_of_dropped(const std::string& path, const CommandTable& commands, const State& state) {
+  if (state.overlay == Overlay::Corpus) return "corpus.data " + quote_word(path);
   const std::string prompt = "prompt-file " + quote_word(path);
   const bool text = kind_of_name(path) == FileKind::Text && !path.ends_with(".json");
   return text && commands.disabled_reason(state, prompt).empty() ? prompt : "open.run " + quote_word(path);
@@ -132,8 +136,9 @@ const Theme& WindowCore::theme() {
 bool WindowCore::overlay_waits() {
   const Overlay overlay = session_.state().overlay;
   if (overlay == Overlay::Prompt) return tokens_.waiting();
-  return (overlay == Overlay::Files || overlay == Overlay::PromptFile || overlay == Overlay::Save) &&
-         folders_.waiting();
+  constexpr std::array kOfFolders{Overlay::Files, Overlay::PromptFile, Overlay::Save, Overlay::Corpus,
+                                  Overlay::CorpusFile};
+  return std::ranges::find(kOfFolders, overlay) != kOfFolders.end() && folders_.waiting();
 }
 
 std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {

@@ -207,8 +207,7 @@ void follow_pointer_by_rank(const RankPlot& plot) {
     if (plot.view.level && crosses(all, place, *plot.view.level))
       tip += "\nthe interval holds " + threshold_name(plot.view.ref.info) + ": not settled";
   }
-  tip +=
-      "\nrank " + grouped_text(static_cast<std::int64_t>(rank)) + " by mean, over " + corpus_size_text(plot.view.file);
+  tip += "\nrank " + grouped_text(static_cast<std::int64_t>(rank)) + " by mean, over " + so_far_text(plot.view);
   context.ui.tooltip({at.x - 6.0f, plot.frame.inner.y0, at.x + 6.0f, plot.frame.inner.y1}, tip);
   if (hit.clicked) context.ui.run(select_command(context.state, head));
 }
@@ -300,8 +299,7 @@ void draw_rank_plot(PanelContext& context, const CorpusView& view, Rect area) {
 void draw_corpus_heads(PanelContext& context, Rect frame) {
   const PanelScope scope(context, "corpus heads", frame);
   const auto view = corpus_view(context.state);
-  const std::string hint =
-      view ? "mean over " + corpus_size_text(view->file) + " and " + interval_kind_text(*view) : "";
+  const std::string hint = view ? "mean over " + so_far_text(*view) + " and " + interval_kind_text(*view) : "";
   Rect body = draw_panel_title(context, frame, "map", "All heads, sorted", "", hint);
   if (!view || view->ref.info == nullptr) {
     draw_note(context, body.inset(measure::kPadding, 8.0f),

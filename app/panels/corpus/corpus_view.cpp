@@ -35,6 +35,14 @@ bool CorpusView::any_interval() const {
   return std::ranges::any_of(intervals.low, [](double low) { return std::isfinite(low); });
 }
 
+double CorpusView::statistic(Statistic which, std::size_t place) const {
+  const auto found =
+      ref.info == nullptr ? corpus.statistics->quantities.end() : corpus.statistics->quantities.find(ref.info->name);
+  if (found == corpus.statistics->quantities.end()) return kNaN;
+  const std::size_t heads = file.layers.size() * file.heads.size();
+  return found->second[(static_cast<std::size_t>(which) * heads + place) * ref.info->elements() + ref.index];
+}
+
 std::string CorpusView::number(double value) const {
   return ref.info == nullptr ? std::string("–") : number_text(*ref.info, value);
 }
@@ -44,11 +52,17 @@ std::string CorpusView::half_text(std::size_t place) const {
   return std::isfinite(half) ? "± " + number(half) : std::string();
 }
 
+std::string so_far_text(const CorpusView& view) {
+  return corpus_size_text(view.file) + (view.corpus.growing() ? " so far" : "");
+}
+
 std::string interval_kind_text(const CorpusView& view) {
   if (view.file.sequences() == 1) return "one sequence: no interval";
   if (view.file.documents() == 1) return "one document: no interval";
-  if (!view.any_interval())
-    return view.bootstrap ? "no bootstrap intervals in the file" : "no intervals: the file kept no sequences";
+  if (!view.any_interval()) {
+    if (!view.bootstrap) return "no intervals: the file kept no sequences";
+    return view.corpus.growing() ? "no bootstrap intervals before it is done" : "no bootstrap intervals in the file";
+  }
   return view.bootstrap ? "95 % bootstrap interval" : "95 % t interval";
 }
 

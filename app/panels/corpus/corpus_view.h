@@ -28,6 +28,8 @@ struct CorpusView {
 
   [[nodiscard]] HeadRef head_at(std::size_t place) const { return headroom::head_at(file.layers, file.heads, place); }
   [[nodiscard]] bool any_interval() const;
+  // A statistic of one head; NaN where the file has none.
+  [[nodiscard]] double statistic(Statistic which, std::size_t place) const;
   // "0.786", and with "± 0.030": half of the interval.
   [[nodiscard]] std::string number(double value) const;
   [[nodiscard]] std::string half_text(std::size_t place) const;
@@ -35,6 +37,8 @@ struct CorpusView {
 // Nothing where no corpus is shown.
 [[nodiscard]] std::optional<CorpusView> corpus_view(const State& state);
 
+// "32 sequences of 8 documents", with "so far" where there are more to come.
+[[nodiscard]] std::string so_far_text(const CorpusView& view);
 // "95 % t interval", "95 % bootstrap interval", "one sequence: no interval", "one document: no interval".
 [[nodiscard]] std::string interval_kind_text(const CorpusView& view);
 [[nodiscard]] bool few_documents(const CorpusView& view);  // two: an interval that says little

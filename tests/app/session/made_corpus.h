@@ -17,7 +17,13 @@ struct MadeCorpus {
   std::int64_t sequences = 10, length = 32, pieces = 2;
   std::string keep = "all", what_if = {};
   bool with_ids = true;
+  CorpusOrder order = CorpusOrder::Natural;
+  bool curves = false;
+  std::int64_t shard = 0, shards = 1, batch_tokens = 0;
+  const CorpusWatch* watch = nullptr;
 };
+
+inline std::filesystem::path kjv_path() { return demo_assets() / "corpora" / "kjv.txt"; }
 
 inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, const MadeCorpus& made = {}) {
   auto model = open_model(demo_assets() / "demo" / made.demo, {});
@@ -27,8 +33,8 @@ inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, co
   options.length = made.length;
   options.sequences = made.sequences;
   options.pieces = made.pieces;
-  options.order = CorpusOrder::Natural;
-  const std::vector<std::filesystem::path> data{demo_assets() / "corpora" / "kjv.txt"};
+  options.order = made.order;
+  const std::vector<std::filesystem::path> data{kjv_path()};
   const auto plan = plan_corpus(data, options, plan_model(*model), {}, {});
   CATCH_INFO((plan ? std::string() : describe(plan.error())));
   CATCH_REQUIRE(plan.has_value());
@@ -44,9 +50,12 @@ inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, co
   request.plan = &*plan;
   request.keep = made.keep;
   request.with_ids = made.with_ids;
+  request.curves = made.curves;
+  request.shard_index = made.shard, request.shard_count = made.shards;
+  request.batch_tokens = made.batch_tokens;
   auto backend = bench->runner().compute().backend();
   CATCH_REQUIRE(backend.has_value());
-  const auto outcome = run_corpus(**backend, request, {}, {});
+  const auto outcome = run_corpus(**backend, request, {}, {}, made.watch ? *made.watch : CorpusWatch());
   CATCH_INFO((outcome ? std::string() : describe(outcome.error())));
   CATCH_REQUIRE(outcome.has_value());
 }
