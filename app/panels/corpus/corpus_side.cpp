@@ -28,13 +28,37 @@ namespace headroom {
 namespace {
 
 constexpr float kLine = 18.0f;
-constexpr std::size_t kMostDiscs = 2000;  // above it the curve stands alone
+constexpr std::size_t kMostDiscs = 2000;  // above it curves and ranges stand alone
+
+// The head's numbers in the sequences of a document.
+struct HeadDocument {
+  std::size_t document = 0, count = 0;
+  double mean = 0.0, least = 0.0, quarter = 0.0, three_quarters = 0.0, most = 0.0;
+};
 
 // The head's sequences by its number, those without one left out.
 struct HeadSequences {
   std::vector<std::size_t> order;
-  double low = 0.0, high = 1.0;  // of the axis: 1-2-5 ends that hold all
+  std::vector<HeadDocument> documents;  // in the order of the file, those without a number left out
+  double low = 0.0, high = 1.0;         // of the axis: 1-2-5 ends that hold all
 };
+
+// `own`: of the head, by sequence.
+std::vector<HeadDocument> head_documents(const CorpusView& view, std::span<const float> own,
+                                         const std::vector<std::size_t>& order) {
+  std::vector<std::vector<double>> numbers(view.file.document_names.size());  // each ascending, as the order is
+  for (const std::size_t s : order)
+    numbers[static_cast<std::size_t>(view.file.document[s])].push_back(static_cast<double>(own[s]));
+  std::vector<HeadDocument> documents;
+  for (std::size_t d = 0; d < numbers.size(); ++d) {
+    const std::vector<double>& of = numbers[d];
+    if (of.empty()) continue;
+    const std::size_t last = of.size() - 1;
+    documents.push_back({d, of.size(), std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()),
+                         of.front(), of[last / 4], of[last - last / 4], of.back()});
+  }
+  return documents;
+}
 
 HeadSequences head_sequences(const CorpusView& view) {
   HeadSequences made;
@@ -43,6 +67,7 @@ HeadSequences head_sequences(const CorpusView& view) {
     if (std::isfinite(own[s])) made.order.push_back(s);
   std::ranges::stable_sort(made.order, [&](std::size_t a, std::size_t b) { return own[a] < own[b]; });
   if (made.order.empty()) return made;
+  made.documents = head_documents(view, own, made.order);
   double low = static_cast<double>(own[made.order.front()]), high = static_cast<double>(own[made.order.back()]);
   for (const double value : {view.intervals.low[*view.head], view.intervals.high[*view.head]})
     if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
@@ -84,9 +109,7 @@ void number_line(PanelContext& context, Rect& body, const std::string& name, con
 void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body) {
   const Theme& theme = context.theme();
   const std::size_t head = *view.head;
-  const auto statistic = [&](Statistic which) {
-    return corpus_column(view.file, *view.corpus.statistics, view.ref, which)[head];
-  };
+  const auto statistic = [&](Statistic which) { return view.statistic(which, head); };
   heading_line(context, body, quantity_heading(view.ref), "");
   const double count = statistic(Statistic::Count), error = statistic(Statistic::StandardError);
   const std::string mean = view.number(statistic(Statistic::Mean));
@@ -186,56 +209,52 @@ void draw_share_plot(PanelContext& context, const CorpusView& view, const HeadSe
   draw_plot_ground(painter, plot.frame, theme);
   draw_mean_line(plot);
   const std::span<const float> own = view.values->of_head(*view.head);
+  const std::size_t all = sequences.order.size();
+  const auto place = [&](std::size_t i) {
+    return plot.frame.at(static_cast<double>(own[sequences.order[i]]),
+                         100.0 * static_cast<double>(i + 1) / static_cast<double>(all));
+  };
   std::vector<Vec2> discs, steps;
   float before = plot.frame.y.pixel(0.0);
   steps.push_back({plot.frame.inner.x0, before});
-  for (std::size_t i = 0; i < sequences.order.size(); ++i) {
-    const double share = 100.0 * static_cast<double>(i + 1) / static_cast<double>(sequences.order.size());
-    const Vec2 at = plot.frame.at(static_cast<double>(own[sequences.order[i]]), share);
+  // Of more sequences than there are discs, as many steps of the curve as there would be.
+  const std::size_t stride = (all + kMostDiscs - 1) / kMostDiscs;
+  for (std::size_t i = stride - 1; i < all; i = i + 1 < all ? std::min(i + stride, all - 1) : all) {
+    const Vec2 at = place(i);
     steps.push_back({at.x, before});
     steps.push_back(at);
     before = at.y;
-    discs.push_back(at);
+    if (stride == 1) discs.push_back(at);
   }
   steps.push_back({plot.frame.inner.x1, before});
   {
     DataClip clip(painter, plot.frame.inner.inset(-3.0f));
     painter.polyline(steps, theme.text3, 1.0f);
-    if (discs.size() <= kMostDiscs)
-      for (std::size_t i = 0; i < discs.size(); ++i)
-        painter.disc(discs[i], discs.size() > 300 ? 1.5f : 2.5f,
-                     document_color(theme, view, view.file.document[sequences.order[i]]));
+    for (std::size_t i = 0; i < discs.size(); ++i)
+      painter.disc(discs[i], discs.size() > 300 ? 1.5f : 2.5f,
+                   document_color(theme, view, view.file.document[sequences.order[i]]));
     if (const auto s = pointed_sequence(context.state, view)) {
       const auto at = std::ranges::find(sequences.order, *s);
       if (at != sequences.order.end())
-        painter.ring(discs[static_cast<std::size_t>(at - sequences.order.begin())], 5.0f, theme.text, 1.5f);
+        painter.ring(place(static_cast<std::size_t>(at - sequences.order.begin())), 5.0f, theme.text, 1.5f);
     }
   }
   draw_plot_axes(painter, plot.frame, theme);
   follow_discs(plot, discs, "share");
 }
 
-// A row a document: its name, how many sequences and their mean, and a disc for each.
+// A row a document: its name, how many sequences and their mean, and a disc for each; of too many sequences for that
+// their range and its middle half.
 void draw_documents(PanelContext& context, const CorpusView& view, const HeadSequences& sequences, Rect body) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   constexpr float kDocumentRow = 26.0f;
-  const std::span<const float> own = view.values->of_head(*view.head);
-  std::vector<std::size_t> count(view.file.document_names.size(), 0);
-  std::vector<double> sum(count.size(), 0.0);
-  for (const std::size_t s : sequences.order) {
-    const auto document = static_cast<std::size_t>(view.file.document[s]);
-    ++count[document];
-    sum[document] += static_cast<double>(own[s]);
-  }
-  std::vector<std::size_t> rows;
-  for (std::size_t d = 0; d < count.size(); ++d)
-    if (count[d] > 0) rows.push_back(d);
+  std::span<const HeadDocument> rows = sequences.documents;
   const auto room = static_cast<std::size_t>(std::max(0.0f, std::floor((body.height() - 22.0f) / kDocumentRow)));
   if (room < 2 && rows.size() > room) return;
-  const bool all = rows.size() <= room;
-  if (!all) rows.resize(room - 1);
+  const std::size_t more = rows.size() <= room ? 0 : rows.size() - (room - 1);
+  rows = rows.first(rows.size() - more);
   const float named = std::min(150.0f, 0.44f * body.width());
   const Rect plot_area{body.x0 + named, body.y0, body.x1,
                        body.y0 + kDocumentRow * static_cast<float>(rows.size()) + 20.0f};
@@ -249,47 +268,60 @@ void draw_documents(PanelContext& context, const CorpusView& view, const HeadSeq
   if (plot.frame.inner.width() < 40.0f) return;
   draw_plot_ground(painter, plot.frame, theme);
   draw_mean_line(plot);
-  std::vector<Vec2> discs(sequences.order.size(), {std::nanf(""), std::nanf("")});
-  for (std::size_t i = 0; i < sequences.order.size(); ++i) {
-    const auto document = static_cast<std::size_t>(view.file.document[sequences.order[i]]);
-    const auto row = std::ranges::find(rows, document);
-    if (row == rows.end()) continue;
-    // Beside each other where they would lie on each other: by turns on three lines.
-    const float y_at = plot.frame.inner.y0 + kDocumentRow * static_cast<float>(row - rows.begin()) + 8.0f +
-                       4.0f * static_cast<float>(i % 3);
-    discs[i] = {plot.frame.x.pixel(static_cast<double>(own[sequences.order[i]])), y_at};
-    painter.disc(discs[i], 2.5f, document_color(theme, view, view.file.document[sequences.order[i]]));
+  const auto top_of = [&](std::size_t row) { return plot.frame.inner.y0 + kDocumentRow * static_cast<float>(row); };
+  const std::span<const float> own = view.values->of_head(*view.head);
+  // Beside each other where they would lie on each other: by turns on three lines.
+  const auto disc_of = [&](std::size_t i) -> std::optional<Vec2> {
+    const auto row = std::ranges::find(rows, static_cast<std::size_t>(view.file.document[sequences.order[i]]),
+                                       &HeadDocument::document);
+    if (row == rows.end()) return {};
+    return Vec2{plot.frame.x.pixel(static_cast<double>(own[sequences.order[i]])),
+                top_of(static_cast<std::size_t>(row - rows.begin())) + 8.0f + 4.0f * static_cast<float>(i % 3)};
+  };
+  std::vector<Vec2> discs;
+  if (sequences.order.size() <= kMostDiscs) {
+    for (std::size_t i = 0; i < sequences.order.size(); ++i) {
+      const auto disc = disc_of(i);
+      discs.push_back(disc.value_or(Vec2{std::nanf(""), std::nanf("")}));
+      if (disc) painter.disc(*disc, 2.5f, document_color(theme, view, view.file.document[sequences.order[i]]));
+    }
+  } else {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Color color = document_color(theme, view, static_cast<std::int64_t>(rows[i].document));
+      const auto bar = [&](double from, double to, float half) {
+        const float x = plot.frame.x.pixel(from), width = std::max(1.0f, plot.frame.x.pixel(to) - x);
+        painter.fill_rect(Rect::sized(x, top_of(i) + 13.0f - half, width, 2.0f * half), color.faded(0.8f));
+      };
+      bar(rows[i].least, rows[i].most, 0.5f);
+      bar(rows[i].quarter, rows[i].three_quarters, 3.0f);
+    }
   }
   if (const auto s = pointed_sequence(context.state, view)) {
     const auto at = std::ranges::find(sequences.order, *s);
-    if (at != sequences.order.end()) {
-      const Vec2 place = discs[static_cast<std::size_t>(at - sequences.order.begin())];
-      if (std::isfinite(place.x)) painter.ring(place, 5.0f, theme.text, 1.5f);
-    }
+    if (at != sequences.order.end())
+      if (const auto place = disc_of(static_cast<std::size_t>(at - sequences.order.begin())))
+        painter.ring(*place, 5.0f, theme.text, 1.5f);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float top = plot.frame.inner.y0 + kDocumentRow * static_cast<float>(i);
-    const double mean = sum[rows[i]] / static_cast<double>(count[rows[i]]);
-    const std::string number = view.number(mean);
+    const float top = top_of(i);
+    const std::string number = view.number(rows[i].mean);
     const TextStyle strong{Face::MonoSemibold, 11.0f, theme.text};
     const float width = ui.width(number, strong);
-    ui.label_at(body.x0, top + 8.0f, document_title(view.file, rows[i]), theme.body(theme.text), named - width - 16.0f);
+    ui.label_at(body.x0, top + 8.0f, document_title(view.file, rows[i].document), theme.body(theme.text),
+                named - width - 16.0f);
     painter.text_at(body.x0 + named - 8.0f, top + 8.0f, number, strong, Painter::Align::Right);
-    painter.text_at(body.x0, top + 20.0f,
-                    std::to_string(count[rows[i]]) + (count[rows[i]] == 1 ? " sequence" : " sequences"),
-                    {Face::Sans, 10.0f, theme.text3});
-    const float x = plot.frame.x.pixel(mean);
+    painter.text_at(
+        body.x0, top + 20.0f,
+        grouped_text(static_cast<std::int64_t>(rows[i].count)) + (rows[i].count == 1 ? " sequence" : " sequences"),
+        {Face::Sans, 10.0f, theme.text3});
+    const float x = plot.frame.x.pixel(rows[i].mean);
     painter.line({x, top + 4.0f}, {x, top + 22.0f}, theme.text, 1.5f);
   }
   draw_plot_axes(painter, plot.frame, theme);
   follow_discs(plot, discs, "documents");
-  if (!all)
-    ui.label_at(
-        body.x0, plot_area.y1 + 8.0f,
-        grouped_text(static_cast<std::int64_t>(std::ranges::count_if(count, [](std::size_t n) { return n > 0; })) -
-                     static_cast<std::int64_t>(rows.size())) +
-            " more documents",
-        theme.hint(), body.width());
+  if (more > 0)
+    ui.label_at(body.x0, plot_area.y1 + 8.0f, grouped_text(static_cast<std::int64_t>(more)) + " more documents",
+                theme.hint(), body.width());
 }
 
 // The sequence under the pointer, or the chosen one, in words, and what can be done with it.
@@ -381,11 +413,12 @@ void draw_corpus_side(PanelContext& context, Rect frame) {
   float share = std::min(body.height(), std::max(140.0f, body.height() - documents - 12.0f));
   if (body.height() - share < 90.0f) share = body.height();
   Rect upper = body.cut_top(std::min(share, 1.3f * body.width()));
-  heading_line(context, upper, "Share of sequences, %", "each disc a sequence");
+  const bool discs = sequences.order.size() <= kMostDiscs;
+  heading_line(context, upper, "Share of sequences, %", discs ? "each disc a sequence" : "");
   draw_share_plot(context, *view, sequences, upper);
   if (body.height() < 90.0f || view->file.document_names.size() < 2) return;
   body.cut_top(4.0f);
-  heading_line(context, body, "By document", "means; one disc a sequence");
+  heading_line(context, body, "By document", discs ? "means; one disc a sequence" : "means; range, middle half");
   draw_documents(context, *view, sequences, body);
 }
 

@@ -116,7 +116,7 @@ void draw_paired_list(PanelContext& context, Rect frame) {
   }
   if (!order.empty()) context.facts.set("corpus.most", head_text(view->head_at(order.front())));
   if (!note.empty())
-    ui.label_at(note.x0, note.centre_y(), "coloured: q < " + short_text(kPairedLevel) + " among all heads",
+    ui.label_at(note.x0, note.centre_y(), "coloured: q ≤ " + short_text(PairedChange::kLevel) + " among all heads",
                 theme.hint(), note.width());
 }
 

@@ -75,7 +75,7 @@ void draw_paired_summary(PanelContext& context, const PairedView& view, Rect& bo
   }
   context.facts.set("corpus.up", static_cast<double>(up));
   context.facts.set("corpus.down", static_cast<double>(down));
-  line("heads, q < " + short_text(kPairedLevel),
+  line("heads, q ≤ " + short_text(PairedChange::kLevel),
        std::to_string(up) + " rise · " + std::to_string(down) + " fall · " + std::to_string(open) + " undecided");
 }
 

@@ -19,6 +19,10 @@ std::optional<PairedView> paired_view(const State& state) {
     return view;
   }
   view.ref = *ref;
+  if (a->corpus.growing() || b->corpus.growing()) {
+    view.why = "One of the two is still being run: it is compared once it is a file.";
+    return view;
+  }
   if (view.pairs == nullptr) {
     view.why = a->corpus.not_paired.empty() ? "The two corpora are being compared." : a->corpus.not_paired;
     return view;

@@ -12,8 +12,6 @@
 
 namespace headroom {
 
-inline constexpr double kPairedLevel = 0.05;  // of q
-
 struct PairedView {
   const RunEntry& a;
   const RunEntry& b;
@@ -35,7 +33,8 @@ struct PairedView {
 // Places of heads that have a change.
 [[nodiscard]] std::vector<std::size_t> changed_places(const PairedView& view);
 [[nodiscard]] inline double mean_change(const PairedChange& change) { return of(change.change, Statistic::Mean); }
-[[nodiscard]] inline bool changes_surely(const PairedChange& change) { return change.q < kPairedLevel; }
+// As `headroom compare` counts them.
+[[nodiscard]] inline bool changes_surely(const PairedChange& change) { return change.q <= PairedChange::kLevel; }
 // "0.003", "< 10⁻⁴", "–" where nothing was tested.
 [[nodiscard]] std::string p_text(double p);
 // "+0.080, 95 % 0.031 … 0.129, p 0.004".

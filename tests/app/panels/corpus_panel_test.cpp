@@ -14,6 +14,7 @@
 #include "app/panels/chrome/tool_bar.h"
 #include "app/panels/chrome/window_layout.h"
 #include "app/panels/panel.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 
@@ -30,7 +31,7 @@ void draw_corpus_slots(PanelContext& context) {
 
 struct MadeSequences {
   std::int64_t sequences = 32, documents = 8, layers = 30, heads = 9;
-  bool kept = true, ids = true, hostile = false, lost = false;
+  bool kept = true, ids = true, hostile = false, lost = false, growing = false;
   std::vector<std::int64_t> steps = {};
 };
 
@@ -46,6 +47,7 @@ RunEntry corpus_run(int id, const MadeSequences& made) {
   file->length = 128;
   file->sink_null = 0.05;
   file->ids = made.ids;
+  file->growing = made.growing;
   file->steps = made.steps;
   file->checkpoints.resize(made.steps.size(), "step");
   if (made.kept) file->kept = {"sink_score"};
@@ -109,8 +111,83 @@ RunEntry corpus_run(int id, const MadeSequences& made) {
   }
   run.corpus.file = file;
   run.corpus.statistics = statistics;
+  if (made.growing) run.status = RunStatus::Running, run.fraction = 0.25, run.doing = "32 of 128 sequences";
   if (made.kept) run.corpus.values = values;
   return run;
+}
+
+// Changes from one made corpus to another by their means, with intervals; heads take turns in being sure of theirs: the
+// first of three is so at the very level.
+std::shared_ptr<const PairedCorpora> made_pairs(const RunEntry& a, const RunEntry& b) {
+  auto pairs = std::make_shared<PairedCorpora>();
+  pairs->sequences = pairs->sequences_a = pairs->sequences_b = a.corpus.file->sequences();
+  pairs->documents = a.corpus.file->documents();
+  pairs->layers = a.corpus.file->layers, pairs->heads = a.corpus.file->heads;
+  const auto change = [&](double from, double to, double q) {
+    PairedChange made;
+    made.change.fill(std::nan(""));
+    of(made.change, Statistic::Mean) = to - from;
+    of(made.change, Statistic::Count) = static_cast<double>(pairs->sequences);
+    made.mean_a = from, made.mean_b = to;
+    if (pairs->documents < 2) return made;
+    of(made.change, Statistic::StandardError) = 0.01;
+    of(made.change, Statistic::CiLow) = to - from - 0.02;
+    of(made.change, Statistic::CiHigh) = to - from + 0.02;
+    made.p = 0.5 * q, made.q = q;
+    return made;
+  };
+  pairs->quantities.push_back({"next_token_loss", {}, {}, {change(3.25, 3.5, 0.001)}, {}});
+  if (!a.corpus.values || !b.corpus.values) return pairs;
+  PairedQuantity sinks;
+  sinks.name = "sink_score";
+  sinks.axes = {"layer", "head", "component"};
+  sinks.shape = {std::ssize(pairs->layers), std::ssize(pairs->heads), 2};
+  const std::size_t places = pairs->layers.size() * pairs->heads.size();
+  for (std::size_t place = 0; place < places; ++place) {
+    const auto mean = [&](const RunEntry& run) {
+      return run.corpus.statistics->quantities.at("sink_score")[2 * place];
+    };
+    const double q = place % 3 == 0 ? PairedChange::kLevel : place % 3 == 1 ? 0.8 : 1e-7;
+    sinks.changes.push_back(change(mean(a), mean(b), q));
+    sinks.changes.push_back(change(std::nan(""), std::nan(""), std::nan("")));
+  }
+  sinks.over_heads = {change(0.5, 0.52, 0.01), change(std::nan(""), std::nan(""), std::nan(""))};
+  pairs->quantities.push_back(std::move(sinks));
+  return pairs;
+}
+
+// Two corpora beside each other, as they are once they are compared.
+void put_beside(State& state, const MadeSequences& made) {
+  state.runs.push_back(corpus_run(1, made));
+  state.runs.push_back(corpus_run(2, made));
+  state.runs[0].corpus.paired = made_pairs(state.runs[0], state.runs[1]);
+  state.runs[0].corpus.paired_with = 2;
+  state.view.run = 1, state.view.other_run = 2;
+  state.view.centre = CentreView::Compare;
+  state.view.compare.quantity = "sink_score";
+  state.view.selection.head = HeadRef{made.layers / 2, made.heads / 2};
+}
+
+struct CorpusWindow {
+  float width, height, scale;
+};
+constexpr CorpusWindow kCorpusWindows[] = {{800, 500, 1.0f},  {1024, 640, 1.0f},  {1024, 768, 2.0f}, {1440, 900, 1.0f},
+                                           {1440, 900, 1.5f}, {2400, 1400, 1.0f}, {2400, 1400, 2.0f}};
+
+std::vector<std::pair<const char*, MadeSequences>> made_states() {
+  return {
+      {"usual", {}},
+      {"one sequence", {.sequences = 1, .documents = 1}},
+      {"two documents", {.sequences = 2, .documents = 2}},
+      {"one document", {.sequences = 9, .documents = 1}},
+      {"nothing kept", {.kept = false, .ids = false}},
+      {"one head", {.layers = 1, .heads = 1}},
+      {"many heads", {.sequences = 4, .documents = 4, .layers = 64, .heads = 64}},
+      {"many sequences", {.sequences = 2500, .documents = 300, .layers = 2, .heads = 2}},
+      {"hostile names", {.hostile = true, .lost = true}},
+      {"growing", {.growing = true}},
+      {"series", {.sequences = 12, .documents = 4, .layers = 6, .heads = 6, .steps = {0, 100, 1000, 30000}}},
+  };
 }
 
 struct CorpusBench : PanelBench {
@@ -124,26 +201,9 @@ struct CorpusBench : PanelBench {
 
 CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at any size and in every state",
                 "[corpus]") {
-  struct Size {
-    float width, height, scale;
-  };
-  constexpr Size kWindows[] = {{800, 500, 1.0f},  {1024, 640, 1.0f},  {1024, 768, 2.0f}, {1440, 900, 1.0f},
-                               {1440, 900, 1.5f}, {2400, 1400, 1.0f}, {2400, 1400, 2.0f}};
-  std::vector<std::pair<const char*, MadeSequences>> states = {
-      {"usual", {}},
-      {"one sequence", {.sequences = 1, .documents = 1}},
-      {"two documents", {.sequences = 2, .documents = 2}},
-      {"one document", {.sequences = 9, .documents = 1}},
-      {"nothing kept", {.kept = false, .ids = false}},
-      {"one head", {.layers = 1, .heads = 1}},
-      {"many heads", {.sequences = 4, .documents = 4, .layers = 64, .heads = 64}},
-      {"many sequences", {.sequences = 2500, .documents = 300, .layers = 2, .heads = 2}},
-      {"hostile names", {.hostile = true, .lost = true}},
-      {"series", {.sequences = 12, .documents = 4, .layers = 6, .heads = 6, .steps = {0, 100, 1000, 30000}}},
-  };
-  for (auto& [name, made] : states) {
+  for (const auto& [name, made] : made_states()) {
     const RunEntry run = corpus_run(1, made);
-    for (const Size& size : kWindows) {
+    for (const CorpusWindow& size : kCorpusWindows) {
       PanelBench bench(draw_corpus_slots, {size.width, size.height}, size.scale);
       bench.state.runs.push_back(run);
       bench.state.view.run = 1;
@@ -208,6 +268,78 @@ CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title 
   bench.state.view.corpus.sequence = 5;
   bench.key(Key::Enter);
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.open"});
+}
+
+CATCH_TEST_CASE("paired panels: no text leaves its panel or lies on another, at any size and in every state",
+                "[corpus]") {
+  for (const auto& [name, made] : made_states()) {
+    State made_state;
+    put_beside(made_state, made);
+    for (const CorpusWindow& size : kCorpusWindows) {
+      PanelBench bench(draw_corpus_slots, {size.width, size.height}, size.scale);
+      const Settings settings = bench.state.settings;
+      bench.state = made_state;
+      bench.state.settings = settings;
+      bench.state.settings.dark = size.scale == 1.0f;
+      CATCH_INFO(name << ", " << size.width << " × " << size.height << " at " << size.scale);
+      bench.frame();
+      bench.frame();
+      CATCH_CHECK(bench.wrong() == "");
+      CATCH_CHECK(bench.shows("Paired changes"));
+    }
+  }
+}
+
+CATCH_TEST_CASE("paired panels: a head changes where q is the level or less, as compare counts it", "[corpus]") {
+  PanelBench bench(draw_corpus_slots);
+  put_beside(bench.state, {});
+  bench.frame();
+  std::size_t up = 0, down = 0;
+  for (std::size_t place = 0; place < 270; ++place) {
+    const auto mean = [&](std::size_t run) {
+      return bench.state.runs[run].corpus.statistics->quantities.at("sink_score")[2 * place];
+    };
+    if (place % 3 != 1) ++(mean(1) > mean(0) ? up : down);
+  }
+  CATCH_CHECK(up + down == 180);
+  CATCH_CHECK(*bench.facts.find("corpus.up") == std::to_string(up));
+  CATCH_CHECK(*bench.facts.find("corpus.down") == std::to_string(down));
+  CATCH_CHECK(bench.shows("heads, q ≤ 0.05"));
+  CATCH_CHECK(bench.shows("90 undecided"));
+  CATCH_CHECK(bench.shows("coloured: q ≤ 0.05"));
+  // While one of them is being run there is nothing to compare.
+  bench.state.runs[1] = corpus_run(2, {.growing = true});
+  bench.frame();
+  CATCH_CHECK(bench.shows("still being run"));
+}
+
+CATCH_TEST_CASE("corpus panels: many sequences of a document are drawn as their range, not as a disc each",
+                "[corpus]") {
+  const auto discs = [](std::int64_t sequences) {
+    CorpusBench bench({.sequences = sequences, .documents = 4, .layers = 2, .heads = 2});
+    bench.frame();
+    CATCH_CHECK(bench.wrong() == "");
+    return std::ranges::count(bench.painter->shapes(), RecordedShape::Kind::Disc, &RecordedShape::kind);
+  };
+  CATCH_CHECK(discs(1200) >= 2400);  // in the curve and by document
+  CATCH_CHECK(discs(9000) < 100);
+  CorpusBench many({.sequences = 9000, .documents = 4, .layers = 2, .heads = 2});
+  many.frame();
+  CATCH_CHECK(many.shows("means; range, middle half"));
+  CATCH_CHECK(many.shows(grouped_text(2250) + " sequences"));
+}
+
+CATCH_TEST_CASE("corpus panels: one that grows says so far, and can be stopped and gone on with", "[corpus]") {
+  CorpusBench bench({.growing = true});
+  bench.frame();
+  CATCH_CHECK(bench.shows("Cancel"));
+  CATCH_CHECK(bench.shows("32 of 128 sequences"));
+  CATCH_CHECK(bench.shows("so far"));
+  bench.state.runs[0].status = RunStatus::Cancelled;
+  bench.frame();
+  CATCH_CHECK(bench.shows("stopped"));
+  bench.click(bench.place("Go on"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.go-on"});
 }
 
 }  // namespace
