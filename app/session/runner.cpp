@@ -303,15 +303,9 @@ void Runner::forget_coming(int id) {
   name_models_and_runs(state_);
 }
 
-void Runner::give_way() {
-  sweeps_.give_way();
-  compute_.give_way();
-}
-
 void Runner::forget(int id) {
   compute_.stop(id);
-  sweeps_.forget(id);
-  corpora_.forget(id);
+  sweeps_.forget(id), corpora_.forget(id);
   inputs_.erase(id);
   prompts_.erase(id);
 }

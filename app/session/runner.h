@@ -61,7 +61,11 @@ class Runner : private SessionParts {
   void update();        // once a frame
 
  private:
-  void give_way();  // what runs for long, to what is posted next
+  // What runs for long, to what is posted next.
+  void give_way() {
+    sweeps_.give_way();
+    compute_.give_way();
+  }
   [[nodiscard]] Result<LiveRunRequest> base_request(const ModelEntry& model) const;
   // `inputs_share`: the part of what is kept that inputs of layers may take; 0 where the request says where they go.
   void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
