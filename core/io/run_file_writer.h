@@ -88,7 +88,8 @@ class RunFileWriter {
                                    std::span<const std::int64_t> count, std::span<const double> values);
   [[nodiscard]] Result<void> write_strings(std::string_view path, std::span<const std::int64_t> start,
                                            std::span<const std::int64_t> count, std::span<const std::string> values);
-  // Compresses and writes what HDF5 holds back, which commit() would do otherwise: after each complete layer.
+  // Writes what HDF5 holds back, which commit() would do otherwise: after each complete layer. Chunks that are not
+  // complete wait, up to 64 MiB of them.
   [[nodiscard]] Result<void> flush();
 
   // Closes, re-opens and verifies the file, fsyncs it, renames it onto the target and fsyncs the folder.
