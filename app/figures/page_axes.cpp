@@ -35,7 +35,7 @@ std::vector<PageTick> decade_ticks(const Axis& axis, bool all_digits, int every)
       if (value < axis.low * (1.0 - 1e-9) || value > axis.high * (1.0 + 1e-9)) continue;
       if (digit != 1 && !all_digits) continue;
       if (!all_digits && e % every != 0) continue;
-      ticks.push_back({value, axis.pixel(value), powers ? rich_power(e) : rich(short_text(value))});
+      ticks.push_back({value, axis.pixel(value), powers ? rich_power(e) : rich_number(short_text(value))});
       if (powers && digit != 1) ticks.back().label = rich(std::to_string(digit) + "·") + ticks.back().label;
     }
   return ticks;
@@ -115,11 +115,14 @@ std::vector<PageTick> page_ticks(const PageAxis& spec, float from, float to, boo
         if (spec.high_label) {
           // The end takes the place of what it would touch.
           while (!ticks.empty() &&
-                 !apart({ticks.back(), {spec.high, to, rich(short_text(spec.high))}}, horizontal, page))
+                 !apart({ticks.back(), {spec.high, to, rich_number(short_text(spec.high))}}, horizontal, page))
             ticks.pop_back();
-          ticks.push_back({spec.high, to, rich(short_text(spec.high))});
+          ticks.push_back({spec.high, to, rich_number(short_text(spec.high))});
         }
-        if (ticks.size() > 1 && apart(ticks, horizontal, page)) return ticks;
+        // One number and the end do not say where the axis begins.
+        const bool told =
+            ticks.size() > 2 || (ticks.size() > 1 && (!spec.high_label || ticks.front().value <= spec.low));
+        if (told && apart(ticks, horizontal, page)) return ticks;
         if (all) break;
       }
     // Less than a decade: linear steps.

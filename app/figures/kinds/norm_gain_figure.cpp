@@ -120,7 +120,7 @@ class GainRowsPanel final : public FigurePanel {
       for (const Vec2& at : line)
         for (const float rise : {-0.6f, 1.3f, -1.4f, 2.2f, -2.4f})
           places.push_back({std::min(at.x, inner.x1 - style.pt(24.0f)), at.y + rise * style.size()});
-      put_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places);
+      put_led_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places, line);
     }
     places.clear();
     for (const float share : {0.5f, 0.35f, 0.65f, 0.2f, 0.8f})

@@ -213,14 +213,16 @@ class RmsPanel final : public FigurePanel {
     // Below the line, where it is free: the name of the bound.
     const RichText bound = rich("1/√{*n*_{*i*}}");
     const float name_width = rich_width(page.measure, bound, style.text()), height = style.size();
-    for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f}) {
-      const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
-      const Rect box =
-          Rect::sized(at.x - name_width - style.pt(3.0f), at.y + style.pt(1.0f), name_width, height * 1.15f);
-      if (!space.place(OrientedBox::of(box))) continue;
-      draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
-      return;
-    }
+    // A line that hardly falls takes more room below it.
+    for (const float drop : {1.0f, 2.5f, 4.5f})
+      for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f}) {
+        const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
+        const Rect box =
+            Rect::sized(at.x - name_width - style.pt(3.0f), at.y + style.pt(drop), name_width, height * 1.15f);
+        if (!space.place(OrientedBox::of(box))) continue;
+        draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
+        return;
+      }
     leave_out(page, bound);
   }
 

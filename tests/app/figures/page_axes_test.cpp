@@ -1,6 +1,7 @@
 // Axes of figures: steps, ends of indices, powers, labels that do not touch at any size.
 #include "app/figures/page_axes.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,22 @@ CATCH_TEST_CASE("page axes: indices show the first and the last, and a step too 
   CATCH_CHECK(labels_of(axis, 150.0f, true) == Labels{"0", "5", "10", "15", "20", "26"});
   axis.high = 0.5;
   CATCH_CHECK(labels_of(axis, 150.0f, true) == Labels{"0"});
+}
+
+CATCH_TEST_CASE("page axes: small numbers of a log axis are powers of ten") {
+  const Labels labels = labels_of(PageAxis{2e-4, 1.0, true}, 300.0f, false);
+  CATCH_CHECK(std::ranges::find(labels, "2·10⁻⁴") != labels.end());
+  CATCH_CHECK(std::ranges::find(labels, "0.001") != labels.end());
+  for (const std::string& label : labels) CATCH_CHECK(label.find('e') == std::string::npos);
+}
+
+CATCH_TEST_CASE("page axes: less than a decade that ends with its last index has linear steps") {
+  PageAxis axis{26.0, 64.0, true};
+  axis.high_label = true;
+  const Labels labels = labels_of(axis, 200.0f, true);
+  CATCH_CHECK((labels.size() > 2 && labels.front() == "30" && labels.back() == "64"));
+  axis.low = 1.0, axis.high = 2.0;  // both ends are named already
+  CATCH_CHECK(labels_of(axis, 60.0f, true) == Labels{"1", "2"});
 }
 
 CATCH_TEST_CASE("page axes: labels never touch") {
