@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/figures/page_bar.h"
+#include "app/plot/cell_contour.h"
 
 namespace headroom {
 namespace {
@@ -78,18 +79,20 @@ void HeadPlaces::draw_cells(Painter& painter, const Rect& inner, std::span<const
 void HeadPlaces::draw_contour(Painter& painter, const Rect& inner,
                               const std::function<bool(std::size_t, std::size_t)>& inside, const Page& page) const {
   const float width = page.style.pt(0.7f), half = 0.5f * width;
-  const auto over = [&](std::ptrdiff_t l, std::ptrdiff_t h) {
-    return l >= 0 && h >= 0 && l < std::ssize(layers) && h < std::ssize(heads) &&
-           inside(static_cast<std::size_t>(l), static_cast<std::size_t>(h));
-  };
-  for (std::ptrdiff_t l = 0; l <= std::ssize(layers); ++l)
-    for (std::ptrdiff_t h = 0; h <= std::ssize(heads); ++h) {
-      const Rect r = place(inner, static_cast<std::size_t>(l), static_cast<std::size_t>(h));
-      if (h < std::ssize(heads) && over(l - 1, h) != over(l, h))
-        painter.line({r.x0, r.y0 - half}, {r.x0, r.y1 + half}, ink::kBlack, width);
-      if (l < std::ssize(layers) && over(l, h - 1) != over(l, h))
-        painter.line({r.x0 - half, r.y0}, {r.x1 + half, r.y0}, ink::kBlack, width);
+  std::vector<std::uint8_t> flags;
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    for (std::size_t l = 0; l < layers.size(); ++l) flags.push_back(inside(l, h) ? 1 : 0);
+  // A line for each side of a cell, whose ends reach into the corners.
+  for (const CellEdge& edge : cell_contour(heads.size(), layers.size(), flags, ContourRim::Closed)) {
+    for (std::size_t l = edge.from_column; l < edge.to_column; ++l) {
+      const Rect r = place(inner, l, edge.from_row);
+      painter.line({r.x0 - half, r.y0}, {r.x1 + half, r.y0}, ink::kBlack, width);
     }
+    for (std::size_t h = edge.from_row; h < edge.to_row; ++h) {
+      const Rect r = place(inner, edge.from_column, h);
+      painter.line({r.x0, r.y0 - half}, {r.x0, r.y1 + half}, ink::kBlack, width);
+    }
+  }
 }
 
 void HeadPlaces::draw_frame(Painter& painter, const Rect& inner, HeadRef head, const Page& page) const {

@@ -36,7 +36,30 @@ def files(tmp_path_factory, command):
         measure(kind, kind, "--composition")
     measure("plain", "softmax")
     measure("one", "diff_v2", "--composition", "--layers", "1")
+    made["crowd"] = enlarged(made["plain"], folder / "crowd.h5", {"layer": 128, "head": 40})
     return made
+
+
+def enlarged(path, out, sizes):
+    """The same datasets along longer axes, their values again and again."""
+    with h5py.File(path) as small, h5py.File(out, "w") as file:
+        for key, value in small.attrs.items():
+            file.attrs[key] = value
+        for key, value in small.items():
+            if isinstance(value, h5py.Dataset) and value.is_scale:
+                values = np.arange(sizes[key]) if key in sizes else value[()]
+                file.create_dataset(key, data=values).make_scale(key)
+        for key, value in small.items():
+            if isinstance(value, h5py.Group) or value.is_scale:
+                continue
+            axes = [dim[0].name.strip("/") for dim in value.dims]
+            data = file.create_dataset(key, data=np.resize(value[()], [file[axis].shape[0] for axis in axes]), dtype=value.dtype)
+            for dim, axis in zip(data.dims, axes):
+                dim.attach_scale(file[axis])
+            for name, text in value.attrs.items():
+                if name not in ("DIMENSION_LIST", "CLASS", "NAME", "REFERENCE_LIST"):
+                    data.attrs[name] = text
+    return out
 
 
 def stored(path, name):
@@ -211,6 +234,21 @@ def test_a_file_without_compositions_has_the_other_panels_and_says_so(drawn, fil
         assert "spectra of" in said and "whose copying score is the largest" in said
 
 
+def test_thousands_of_heads_in_many_layers_have_a_row_of_their_own(drawn, files):
+    """Every point is there, the threshold lies over them, and nothing is said to lack room."""
+    svg, marks, said = drawn(files["crowd"])
+    assert "no room" not in said and len(svg.plots) == 3 and svg.width == "174mm"
+    scores = stored(files["crowd"], "copying_score")
+    plot = svg.plots[0]
+    names = [series.name for series in plot.series]
+    assert len(plot.points(plot.named("heads"))) == scores.size and names.index("heads") < names.index("threshold")
+    assert plot.x.end - plot.x.start > 1.8 * (svg.plots[1].x.end - svg.plots[1].x.start)
+    singular = stored(files["crowd"], "ov_singular_value").reshape(scores.size, -1)
+    rows = marks[marks["series"] == "ov_singular_value median"]
+    np.testing.assert_allclose(rows["y"], np.median(singular, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(rows[["low", "high"]], np.quantile(singular, [0.05, 0.95], axis=0).T, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("arguments", "code", "words"), [
     (["--head", "L9.H0"], 2, ["L9.H0", "layers 0–2"]),
     (["--head", "L0.H0,L0.H1,L0.H2,L0.H3"], 2, ["at most three heads", "names 4"]),
@@ -242,7 +280,7 @@ def test_panels_of_it_stand_beside_those_of_a_run(command, files, tmp_path):
     assert [plot.kind for plot in svg.plots] == ["sinks", "circuits"] and len(svg.keys["run_sha256"].split()) == 2
 
 
-@pytest.mark.parametrize("file", ["softmax", "diff_v2", "plain", "one"])
+@pytest.mark.parametrize("file", ["softmax", "diff_v2", "plain", "one", "crowd"])
 def test_no_text_is_cut_or_touches_at_any_width(command, files, file):
     for width in (60, 77, 84, 120, 139.7, 174, 183):
         for more in ([], ["--head", "L1.H2,L1.H3"], ["--layers", "1", "--heads", "1"], ["--top", "1", "--quantity", "ov_largest_singular_value"]):

@@ -21,7 +21,7 @@
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
-#include "app/plot/quantiles.h"
+#include "app/plot/place_quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
@@ -30,6 +30,8 @@ namespace {
 
 constexpr std::size_t kMostSpectra = 3;    // heads that one plot can tell apart
 constexpr double kSpectrumDecades = 1e-4;  // of the largest: what lies below is not drawn
+constexpr std::size_t kCrowd = 4000;       // points that cover what is below them
+constexpr std::size_t kWideLayers = 96;    // that take a row of their own
 constexpr float kCircuitPitch = 3.0f;      // millimetres, of the pairs that are listed
 constexpr std::array<const char*, 3> kOfLayers = {"qk_refused", "ov_refused", "path_refused"};
 
@@ -47,10 +49,12 @@ class CircuitLayersPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), 0.0f, below_axis(x, page)};
+    // The last of many layers stands at the end.
+    return {left_of_axis(y, inner.y, page), std::max(page.style.pt(2.0f), beyond_axis(x, inner.x, page) + 0.5f), 0.0f,
+            below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
-    return {std::max(page.style.mm(20.0f), page.style.pt(1.1f) * static_cast<float>(drawn.layers.size())),
+    return {std::max(page.style.mm(20.0f), page.style.pt(0.9f) * static_cast<float>(drawn.layers.size())),
             page.style.mm(14.0f)};
   }
 
@@ -69,20 +73,18 @@ class CircuitLayersPanel final : public FigurePanel {
       draw_page_band(painter, along, up, at, lower, upper, ink::kSecond.mark.faded(0.16f));
       painter.end_series();
     }
-    if (!y.log && y.low < 0.0 && y.high > 0.0) {
-      const float zero = up.pixel(0.0);
-      painter.line({inner.x0, zero}, {inner.x1, zero}, ink::kBlack, style.pt(0.5f));
-    }
-    draw_threshold(painter, inner, up, page, space, false);
-    const float radius = style.pt(values.size() > 100 ? 0.9f : 1.2f);
+    const bool crowd = values.size() > kCrowd;
+    if (!crowd) draw_lines(painter, inner, up, page, space);
+    const float radius = style.pt(crowd ? 0.4f : values.size() > 100 ? 0.9f : 1.2f);
     painter.begin_series({named, "", "heads"});
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i])) continue;
       const Vec2 point{along.pixel(at[i / drawn.heads.size()]), up.pixel(values[i])};
-      painter.disc(point, radius, own(i) ? ink::kHead.mark : ink::kOthers.mark.faded(0.9f));
+      painter.disc(point, radius, own(i) ? ink::kHead.mark : ink::kOthers.mark.faded(crowd ? 0.5f : 0.9f));
       space.block(Rect{point.x - radius, point.y - radius, point.x + radius, point.y + radius});
     }
     painter.end_series();
+    if (crowd) draw_lines(painter, inner, up, page, space);
     if (pooled) {
       const std::vector<Vec2> line = placed_points(along, up, at, median);
       painter.begin_series({named, "", "median"});
@@ -93,7 +95,8 @@ class CircuitLayersPanel final : public FigurePanel {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (own(i) && std::isfinite(values[i]))
         name_chosen(painter, {along.pixel(at[i / drawn.heads.size()]), up.pixel(values[i])}, page, space);
-    draw_threshold(painter, inner, up, page, space, true);
+    // Of a crowd the title says it, with the count.
+    if (!crowd) draw_threshold(painter, inner, up, page, space, true);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
@@ -131,6 +134,14 @@ class CircuitLayersPanel final : public FigurePanel {
                     places_beside(at, width, style.pt(gap), page)))
         return;
     leave_out(page, label);
+  }
+  // Where the number is 0, and the threshold.
+  void draw_lines(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
+    if (!y.log && y.low < 0.0 && y.high > 0.0) {
+      const float zero = up.pixel(0.0);
+      painter.line({inner.x0, zero}, {inner.x1, zero}, ink::kBlack, page.style.pt(0.5f));
+    }
+    draw_threshold(painter, inner, up, page, space, false);
   }
   // Over which heads are counted: the line, or its number.
   void draw_threshold(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space,
@@ -377,23 +388,19 @@ std::unique_ptr<SpectrumPanel> spectrum(const FigureRun& run, const DrawnHeads& 
   const std::size_t length = stored.elements / maps;
   auto panel = std::make_unique<SpectrumPanel>();
   panel->kind = "circuits", panel->quantity = quantity, panel->weight = 38.0f;
-  std::vector<std::vector<double>> by_place(length);
+  std::vector<std::span<const double>> rows;
   for (const std::int64_t layer : drawn.layers)
     for (const std::int64_t head : drawn.heads) {
-      const auto values = stored.of(stored_place(*run.run, {layer, head})).first(length);
-      panel->heads += std::isfinite(values.front()) ? 1 : 0;
-      for (std::size_t i = 0; i < length; ++i)
-        if (std::isfinite(values[i])) by_place[i].push_back(values[i]);
+      rows.push_back(stored.of(stored_place(*run.run, {layer, head})).first(length));
+      panel->heads += std::isfinite(rows.back().front()) ? 1 : 0;
     }
-  while (!by_place.empty() && by_place.back().empty()) by_place.pop_back();
-  if (by_place.empty()) return nullptr;
-  constexpr std::array<double, 3> kBand = {0.05, 0.5, 0.95};
+  PlaceQuantiles all = place_quantiles(rows, length);
+  const std::size_t places = all.median.size();
+  if (places == 0) return nullptr;
   double high = 0.0, low = kInfinity;
-  for (const std::vector<double>& values : by_place) {
-    const std::vector<double> q = quantiles(values, kBand);
-    panel->lower.push_back(q[0]), panel->median.push_back(q[1]), panel->upper.push_back(q[2]);
-    if (panel->heads > 1) high = std::max(high, q[2]), low = std::min(low, q[0]);
-  }
+  for (std::size_t i = 0; i < places && panel->heads > 1; ++i)
+    high = std::max(high, all.high[i]), low = std::min(low, all.low[i]);
+  panel->lower = std::move(all.low), panel->median = std::move(all.median), panel->upper = std::move(all.high);
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     const auto values = stored.of(stored_place(*run.run, chosen[c]));
     for (std::size_t map = 0; map < maps; ++map) {
@@ -403,7 +410,7 @@ std::unique_ptr<SpectrumPanel> spectrum(const FigureRun& run, const DrawnHeads& 
                                kColors[c],
                                map == 0 ? kDashes[c] : kDots,
                                rich(map == 0 ? head_text(chosen[c]) : "second map")};
-      const auto own = values.subspan(map * length, std::min(length, by_place.size()));
+      const auto own = values.subspan(map * length, std::min(length, places));
       line.y.assign(own.begin(), own.end());
       if (std::ranges::none_of(line.y, [](double v) { return std::isfinite(v); })) continue;
       for (const double v : line.y)
@@ -416,7 +423,7 @@ std::unique_ptr<SpectrumPanel> spectrum(const FigureRun& run, const DrawnHeads& 
   if (cut) low = kSpectrumDecades * high;
   const double room = std::pow(high / low, 0.03);
   panel->y = {cut ? low : low / std::max(room, 1.02), high * std::max(room, 1.02), true};
-  panel->x = {1.0, std::max(2.0, static_cast<double>(by_place.size()))};
+  panel->x = {1.0, std::max(2.0, static_cast<double>(places))};
   panel->x.whole = true, panel->x.title = rich("place");
   const std::string of = quantity.starts_with("ov") ? "OV" : "QK";
   panel->name = quantity.starts_with("ov") ? "ov" : "qk";
@@ -493,15 +500,15 @@ Result<Figure> make_circuits(std::span<const FigureRun> runs, const FigureChoice
   }
   arrange(figure, choice, 174.0, 150.0, 55.0);
   const std::size_t count = figure.panels.size();
-  if (figure.width_mm >= 150.0 && composed) {
-    figure.rows.assign(1, {});
-    for (std::size_t i = 0; i < first; ++i) figure.rows.front().push_back(i);
-    if (first < count) figure.rows.emplace_back();
-    for (std::size_t i = first; i < count; ++i) figure.rows.back().push_back(i);
-  } else if (figure.width_mm >= 110.0 && figure.width_mm < 150.0) {
+  const bool wide_layers = circuits.drawn.layers.size() > kWideLayers && first + 1 < count;
+  if (figure.width_mm >= 110.0 && (composed || wide_layers || figure.width_mm < 150.0)) {
+    const bool two = figure.width_mm < 150.0;
     figure.rows.clear();
     for (std::size_t i = 0; i < count; ++i) {
-      if (i % 2 == 0) figure.rows.emplace_back();
+      const bool begins = two && !wide_layers ? i % 2 == 0
+                                              : i == 0 || i == first || (two && i < first && i % 2 == 0) ||
+                                                    (wide_layers && i == first + 1);
+      if (begins) figure.rows.emplace_back();
       figure.rows.back().push_back(i);
     }
   }

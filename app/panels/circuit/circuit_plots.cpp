@@ -7,15 +7,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/kept.h"
-#include "app/plot/quantiles.h"
+#include "app/plot/place_quantiles.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
+#include "core/base/numbers.h"
 #include "core/circuits/spectra.h"
 
 namespace headroom {
@@ -50,33 +52,26 @@ void draw_refused(const CircuitView& view, Rect area, const std::string& what, c
 
 using SpectrumOf = std::function<const std::vector<double>&(const HeadCircuits&)>;
 
-// Lines of the head and its layer over the quartiles and median of all heads measured so far.
+// Lines of the head and its layer over the band and median of all heads measured so far.
 struct Spectra {
-  std::vector<double> places, low, median, high;
-  double least = 0.0, most = 0.0;
+  std::vector<double> places;
+  PlaceQuantiles of_heads;
 };
 
 Spectra all_spectra(const CircuitView& view, const SpectrumOf& of, std::size_t length) {
-  Spectra spectra;
-  std::vector<std::vector<double>> columns(length);
+  std::vector<std::span<const double>> rows;
   std::size_t heads = 0, place = 0;
   for (const auto& layer : view.circuits.layers)
     if (layer) heads += layer->heads.size();
   const std::size_t step = std::max<std::size_t>(1, heads / kSampledHeads);
   for (const auto& layer : view.circuits.layers)
     if (layer)
-      for (const HeadCircuits& head : layer->heads) {
-        if (place++ % step != 0) continue;
-        const std::vector<double>& values = of(head);
-        for (std::size_t i = 0; i < std::min(length, values.size()); ++i) columns[i].push_back(values[i]);
-      }
-  for (std::size_t i = 0; i < length; ++i) {
-    std::ranges::sort(columns[i]);
-    spectra.places.push_back(static_cast<double>(i + 1));
-    spectra.low.push_back(quantile(columns[i], 0.05));
-    spectra.median.push_back(quantile(columns[i], 0.5));
-    spectra.high.push_back(quantile(columns[i], 0.95));
-  }
+      for (const HeadCircuits& head : layer->heads)
+        if (place++ % step == 0) rows.emplace_back(of(head));
+  Spectra spectra{{}, place_quantiles(rows, length)};
+  for (std::size_t i = 0; i < length; ++i) spectra.places.push_back(static_cast<double>(i + 1));
+  for (std::vector<double>* values : {&spectra.of_heads.low, &spectra.of_heads.median, &spectra.of_heads.high})
+    values->resize(length, kNaN);
   return spectra;
 }
 
@@ -100,7 +95,7 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
   };
   for (const auto& one : own) widen(*one.first);
   for (const HeadCircuits& head : view.layer.heads) widen(of(head));
-  widen(all.low), widen(all.high);
+  widen(all.of_heads.low), widen(all.of_heads.high);
   if (!(high > 0.0)) return;
   const Range range = nice_range(std::max(low, high * 1e-4), high, true);
   AxisSpec x = axis_spec(1.0, static_cast<double>(std::max<std::size_t>(length, 2)));
@@ -113,8 +108,8 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
     const DataClip clip(painter, frame.inner);
     // Blue is the second map where there is one.
     const Color others = own.size() > 1 ? theme.text3 : theme.second;
-    draw_band(painter, frame, all.places, all.low, all.high, others.faded(0.22f));
-    draw_curve(painter, frame, all.places, all.median, others, 1.5f);
+    draw_band(painter, frame, all.places, all.of_heads.low, all.of_heads.high, others.faded(0.22f));
+    draw_curve(painter, frame, all.places, all.of_heads.median, others, 1.5f);
     for (const HeadCircuits& head : view.layer.heads)
       draw_curve(painter, frame, all.places, of(head), theme.text3.faded(0.5f), 1.0f);
     for (const auto& [values, color] : own) draw_curve(painter, frame, all.places, *values, color, 2.0f);

@@ -81,31 +81,13 @@ std::vector<std::size_t> thinned_positions(std::size_t count, float step, float 
 }
 
 std::vector<Edge> contour(const AtlasLayout& layout, std::span<const std::uint8_t> flags) {
-  std::vector<Edge> edges;
-  const auto apart = [&](std::size_t a, std::size_t b) {
-    return flags[a] != kNoCell && flags[b] != kNoCell && (flags[a] != 0) != (flags[b] != 0);
+  const auto corner = [&](std::size_t row, std::size_t column) {
+    return Vec2{layout.grid.x0 + static_cast<float>(column) * layout.cell_width,
+                layout.grid.y0 + static_cast<float>(row) * layout.cell_height};
   };
-  const auto place = [&](std::size_t row, std::size_t column) { return row * layout.columns + column; };
-  for (std::size_t line = 1; line < layout.rows; ++line)
-    for (std::size_t begin = 0; begin < layout.columns;) {
-      std::size_t end = begin;
-      while (end < layout.columns && apart(place(line - 1, end), place(line, end))) ++end;
-      const float y = layout.grid.y0 + static_cast<float>(line) * layout.cell_height;
-      if (end > begin)
-        edges.push_back({{layout.grid.x0 + static_cast<float>(begin) * layout.cell_width, y},
-                         {layout.grid.x0 + static_cast<float>(end) * layout.cell_width, y}});
-      begin = std::max(end, begin + 1);
-    }
-  for (std::size_t line = 1; line < layout.columns; ++line)
-    for (std::size_t begin = 0; begin < layout.rows;) {
-      std::size_t end = begin;
-      while (end < layout.rows && apart(place(end, line - 1), place(end, line))) ++end;
-      const float x = layout.grid.x0 + static_cast<float>(line) * layout.cell_width;
-      if (end > begin)
-        edges.push_back({{x, layout.grid.y0 + static_cast<float>(begin) * layout.cell_height},
-                         {x, layout.grid.y0 + static_cast<float>(end) * layout.cell_height}});
-      begin = std::max(end, begin + 1);
-    }
+  std::vector<Edge> edges;
+  for (const CellEdge& edge : cell_contour(layout.rows, layout.columns, flags, ContourRim::Open))
+    edges.push_back({corner(edge.from_row, edge.from_column), corner(edge.to_row, edge.to_column)});
   return edges;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "app/plot/cell_contour.h"
 #include "app/plot/geometry.h"
 
 namespace headroom {
@@ -41,7 +42,6 @@ struct AtlasLayout {
 
 // Edges between a flagged cell and one that is not; the rim of the grid is none, and a cell that nobody has
 // (kNoCell). Runs along one line are joined.
-inline constexpr std::uint8_t kNoCell = 2;
 struct Edge {
   Vec2 from, to;
 };
