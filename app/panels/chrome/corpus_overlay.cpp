@@ -59,11 +59,12 @@ FoundPath find_path(PanelContext& context, const std::string& path) {
 }
 
 std::string suggested_output(const State& state, const std::string& data) {
-  std::string name = std::filesystem::path(data).stem().string();
-  if (name.empty()) name = "corpus";
+  const std::string name = std::filesystem::path(data).stem().string();
   const ModelEntry* model = state.find_model(state.model);
   const std::string of = model ? file_name_of(model->name) + "_" : "";
-  return short_path(SavePlace{save_folder(state, SaveKind::Run), of + file_name_of(name) + "_corpus.h5"}.path());
+  return short_path(
+      SavePlace{save_folder(state, SaveKind::Run), of + (name.empty() ? "" : file_name_of(name) + "_") + "corpus.h5"}
+          .path());
 }
 
 void take_order(const State& state, CorpusFields& fields) {
@@ -88,6 +89,7 @@ struct FieldNote {
   std::string problem, note;
   std::string failed;  // what came of the same order
   bool warns = false;
+  bool open = false;  // nothing is typed yet: nothing is wrong, and nothing can be run
 };
 
 struct CorpusForm {
@@ -95,7 +97,8 @@ struct CorpusForm {
   FieldNote data, length, sequences, split, output;
   bool there = false, reading = false;
   [[nodiscard]] bool right() const {
-    return data.problem.empty() && length.problem.empty() && sequences.problem.empty() && output.problem.empty();
+    return !data.open && data.problem.empty() && length.problem.empty() && sequences.problem.empty() &&
+           output.problem.empty();
   }
 };
 
@@ -105,7 +108,8 @@ CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
   CorpusTask& order = form.order;
   order.split = kSplitWords[static_cast<std::size_t>(std::clamp(fields.split, 0.0, 2.0))];
   if (fields.data.empty()) {
-    form.data.problem = "choose a file or a folder of texts, JSONL or token ids";
+    form.data.open = true;
+    form.data.note = "choose a file or a folder of texts, JSONL or token ids";
   } else {
     order.data = whole_path(fields.data);
     if (order.data.size() > 1 && order.data.ends_with('/')) order.data.pop_back();

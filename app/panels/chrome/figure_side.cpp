@@ -17,7 +17,7 @@ namespace headroom {
 namespace {
 
 constexpr float kTitle = 22.0f, kSeparator = 11.0f, kFormRow = 26.0f, kPartRow = 19.0f, kEnd = 8.0f;
-constexpr float kKindRow = 22.0f, kLowKindRow = 19.0f, kPartGap = 14.0f;
+constexpr float kKindRow = 22.0f, kLowKindRow = 18.0f, kPartGap = 14.0f;
 constexpr float kBox = 21.0f;  // of a check box, before its text
 // Of parts of the screen for which there is room in any case: a click on another kind moves no kind.
 constexpr std::size_t kUsualPartRows = 4;

@@ -49,8 +49,10 @@ CATCH_TEST_CASE("figure panel: the page, its size, its command and its caption a
   CATCH_CHECK(bench.wrong() == "");
   for (const char* text :
        {"84.0 × 58.0 mm", "smallest text 7.0 pt", "nothing cut, outside or touching",
-        "headroom figure a.h5 rms --head L0.H1 -o", "Context RMS of L0.H1.", "no head of a run", "80"})
+        "headroom figure a.h5 rms --head L0.H1 -o", "Context RMS of L0.H1.", "no head of a run", "80"}) {
+    CATCH_INFO(text);
     CATCH_CHECK(bench.shows(text));
+  }
   CATCH_REQUIRE(bench.painter->pictures().size() == 1);
   // Drawn with the page's proportions, whatever room there is.
   const Rect page = bench.painter->pictures().front().target;

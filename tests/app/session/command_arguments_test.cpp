@@ -335,6 +335,10 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"training.smooth", {{"training.smooth 5", "training.h5"}}},
       {"training.head", {{"training.head L0.H0", "training.h5"}}},
       {"training.zoom", {{"training.zoom 1 2", "training.h5"}}},
+      {"corpus.run",
+       {{"corpus.run " + path + ".none 16 " + path + ".h5", "file.none"},
+        {"corpus.run " + path + " 0 " + path + ".h5", "a length of 1 or more"}}},
+      {"corpus.merge", {{"corpus.merge " + path + ".none " + path + ".h5", "file.none"}}},
       {"corpus.quantity", {{"corpus.quantity sink_score", "open a corpus first"}}},
       {"corpus.sequence", {{"corpus.sequence S3", "open a corpus first"}}},
       {"corpus.open", {{"corpus.open S3", "open a corpus first"}}},
@@ -344,9 +348,9 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
   };
   // Any text or path is right, or whether it is shows later, in a card or in the panel that opens.
   const std::set<std::string> anything = {
-      "open",  "open.run", "open.dialog",  "open.panel",      "file.show",      "palette",
-      "type",  "times",    "pointer",      "copy.path",       "click",          "drag",
-      "wheel", "random",   "prompt.first", "prompt.built-in", "heads.threshold"};
+      "open",  "open.run", "open.dialog",  "open.panel",      "file.show",       "palette",
+      "type",  "times",    "pointer",      "copy.path",       "click",           "drag",
+      "wheel", "random",   "prompt.first", "prompt.built-in", "heads.threshold", "corpus.data"};
   const Kept before(bench.state());
   for (const Command& command : bench->commands().commands()) {
     const bool placeholder = std::ranges::any_of(command.arguments.forms(), [](const ArgumentForm& form) {
