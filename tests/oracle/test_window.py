@@ -29,7 +29,9 @@ WITHOUT_EXPECTATION = {"quit"}
 # Of checkpoints that these files write; their scripts stand there.
 ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py",
              "copy.path": "../app/panels/save_overlay_test.cpp", "toast.close": "../app/session/saving_test.cpp",
-             "session.last": "test_hands.py", "prompt.browse": "../app/panels/prompt_overlay_test.cpp"}
+             "session.last": "test_hands.py", "prompt.browse": "../app/panels/prompt_overlay_test.cpp",
+             "corpus.stop": "../app/session/corpora_test.cpp", "corpus.go-on": "../app/session/corpora_test.cpp",
+             "corpus.merge": "../app/session/corpora_test.cpp"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)
