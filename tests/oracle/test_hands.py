@@ -354,9 +354,9 @@ def test_a_figure_goes_from_the_screen_into_a_file(sits, command, tmp_path):
     person.commands("select L1.H2")
     person.keys("ctrl+shift+e")
     person.settle()
-    # Below the kinds, which are 19 pixels high each.
+    # Below the kinds, which are 18 pixels high each.
     kinds = json.loads(command("figure", DEMO / "bytes/diff_v2/training.h5", "--list", "--json").text)
-    below = 126 + 19 * len(kinds)
+    below = 126 + 18 * len(kinds)
     person.clicks(86, 112)           # rms
     person.clicks(263, below)        # 120 mm
     person.clicks(167, below + 26)   # the height
