@@ -19,13 +19,9 @@ import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from corpus_bench import ROOT, processor, smollm2_sized
+
 BESIDE = ("read_weights", "hash", "write")
-
-
-def processor(who):
-    used = resource.getrusage(who)
-    return used.ru_utime + used.ru_stime
 
 
 def timed(who, run):
@@ -36,12 +32,8 @@ def timed(who, run):
 
 def make_theirs():
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
 
-    torch.manual_seed(0)
-    config = LlamaConfig(hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
-                         vocab_size=49152, tie_word_embeddings=True, max_position_embeddings=8192, attn_implementation="sdpa")
-    model = LlamaForCausalLM(config).eval()
+    model = smollm2_sized()
 
     def run(ids):
         row = torch.from_numpy(ids)[None].long()

@@ -25,14 +25,21 @@ def processor(who):
     return used.ru_utime + used.ru_stime
 
 
-def make_theirs():
+def smollm2_sized():
+    """transformers' model of SmolLM2's sizes; its weights are random."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
     config = LlamaConfig(hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
                          vocab_size=49152, tie_word_embeddings=True, max_position_embeddings=8192, attn_implementation="sdpa")
-    model = LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(config).eval()
+
+
+def make_theirs():
+    import torch
+
+    model = smollm2_sized()
 
     def seconds(ids):
         rows = max(1, BATCH // ids.shape[1])

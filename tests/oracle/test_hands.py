@@ -397,3 +397,48 @@ def test_a_figure_goes_from_the_screen_into_a_file(sits, command, tmp_path):
     facts = person.leaves()
     assert (facts["figure.kind"], facts["figure.width_mm"], facts["figure.format"]) == ("rms", "120", ".svg"), facts
     assert "--top changes nothing of rms" in facts["figure.notes"].splitlines() and facts["figure.side_scrolls"] == "0", facts
+
+
+def test_a_corpus_is_run_and_looked_through_by_hand(sits, tmp_path):
+    """The panel from the palette, its fields by keys and mouse; then the rows of its sequences: sorted, chosen, one run with its maps."""
+    texts, out = W.ROOT / "assets" / "corpora" / "kjv.txt", tmp_path / "mine.h5"
+    person = sits(DEMO / "bytes" / "diff_v2", HOME=tmp_path)
+    person.resizes(1440, 900)
+    person.keys("ctrl+p")
+    person.types("run a corpus")
+    person.keys("Return")
+    person.types(f"{texts}.none")
+    person.keys("Return")            # nothing of this name: the panel stays
+    person.keys("ctrl+a")
+    person.types(texts)
+    person.clicks(560, 357)          # the length
+    person.keys("ctrl+a")
+    person.types("40")
+    person.clicks(560, 423)          # at most so many sequences
+    person.types("90")
+    person.clicks(637, 489)          # a document is a paragraph
+    person.clicks(780, 555)          # the file
+    person.keys("ctrl+a")
+    person.types(out)
+    person.keys("Return")
+    hands.until(out.exists, "no corpus", 120)
+    person.settle()
+    with h5py.File(out) as file:
+        assert file["sequences/token_id"].shape == (90, 40) and file.attrs["split"] == "blank"
+        losses = file["sequences/next_token_loss"][:]
+    person.clicks(670, 514)          # by loss
+    person.clicks(670, 514)          # the other way round
+    person.clicks(500, 535)          # the first row
+    person.settle()
+    facts = person.leaves()
+    assert (facts["corpus"], facts["corpus.run"], facts["overlay"], facts["errors"]) == ("corpus", "none", "0", "0"), facts
+    assert facts["corpus.sort"].startswith("loss") and facts["corpus.sequence"] == facts["corpus.first"], facts
+    ends = {"loss": losses.argmin(), "loss descending": losses.argmax()}
+    assert facts["corpus.first"] == f"S{ends[facts['corpus.sort']]}", facts
+    person = sits(out, HOME=tmp_path)  # another day
+    person.resizes(1440, 900)
+    person.clicks(500, 535)
+    person.keys("Return")            # the checkpoint is asked for by its hash, and the sequence runs
+    person.settle()
+    facts = person.leaves()
+    assert (facts["corpus"], facts["run.status"], facts["run.tokens"], facts["errors"]) == ("none", "done", "40", "0"), facts

@@ -31,11 +31,12 @@ constexpr std::array<const char*, 3> kSplitWords{"none", "lines", "blank"};
 struct CorpusFields {
   std::string &data, &length, &sequences, &output;
   double &split, &output_typed, &serial, &kept;
+  double& wrong;  // of the form: where Enter leads the keyboard to; −1: nowhere
 };
 CorpusFields corpus_fields(Ui& ui) {
   return {ui.kept_text("corpus data"),           ui.kept_text("corpus length"),  ui.kept_text("corpus sequences"),
           ui.kept_text("corpus output"),         ui.kept_number("corpus split"), ui.kept_number("corpus output typed"),
-          ui.kept_number("corpus serial", -1.0), ui.kept_number("corpus kept")};
+          ui.kept_number("corpus serial", -1.0), ui.kept_number("corpus kept"),  ui.kept_number("corpus wrong", -1.0)};
 }
 
 // A file or folder as the listing of what it is in has it.
@@ -96,10 +97,16 @@ struct CorpusForm {
   CorpusTask order;
   FieldNote data, length, sequences, split, output;
   bool there = false, reading = false;
-  [[nodiscard]] bool right() const {
-    return !data.open && data.problem.empty() && length.problem.empty() && sequences.problem.empty() &&
-           output.problem.empty();
+  // The first field that is wrong, in their order; −1: none is.
+  [[nodiscard]] double wrong() const {
+    double place = 0.0;
+    for (const FieldNote* const field : {&data, &length, &sequences, &output}) {
+      if (field->open || !field->problem.empty()) return place;
+      place += 1.0;
+    }
+    return -1.0;
   }
+  [[nodiscard]] bool right() const { return wrong() < 0.0; }
 };
 
 CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
@@ -255,19 +262,20 @@ void draw_corpus(PanelContext& context, Rect window) {
   const Rect choose = data.field.cut_right(browse);
   data.field.cut_right(8.0f);
   ui.button(choose, "Choose…", "corpus.browse");
-  field("data", data, fields.data, "a file or a folder", first);
+  const double wrong = std::exchange(fields.wrong, -1.0);
+  field("data", data, fields.data, "a file or a folder", first || wrong == 0.0);
   note({data.field, data_note.note}, before.data);
 
   Row length = row("Length");
   const Row length_note = length;
   length.field.x1 = std::min(length.field.x1, length.field.x0 + 120.0f);
-  field("length", length, fields.length, "positions", false);
+  field("length", length, fields.length, "positions", wrong == 1.0);
   note({length.field, length_note.note}, before.length);
 
   Row sequences = row("Sequences");
   const Row sequences_note = sequences;
   sequences.field.x1 = std::min(sequences.field.x1, sequences.field.x0 + 120.0f);
-  field("sequences", sequences, fields.sequences, "all", false);
+  field("sequences", sequences, fields.sequences, "all", wrong == 2.0);
   note({sequences.field, sequences_note.note}, before.sequences);
 
   const Row split = row("A document is");
@@ -280,7 +288,7 @@ void draw_corpus(PanelContext& context, Rect window) {
   note({Rect::sized(split.field.x0, split.field.y0, taken, 28.0f), split.note}, before.split);
 
   const Row output = row("File");
-  if (field("output", output, fields.output, "…/name.h5", false)) fields.output_typed = 1.0;
+  if (field("output", output, fields.output, "…/name.h5", wrong == 3.0)) fields.output_typed = 1.0;
   note(output, before.output);
 
   // After the fields: what is typed in this frame counts.
@@ -309,7 +317,10 @@ void draw_corpus(PanelContext& context, Rect window) {
     const Rect main = place("Run");
     const bool pressed = ui.button(main, "Run", "", can ? ButtonStyle::Primary : ButtonStyle::Plain);
     ui.tooltip(main, can ? "Enter" : reason);
-    if (can && (pressed || submitted)) ui.run(line(false));
+    if (can && (pressed || submitted))
+      ui.run(line(false));
+    else if (submitted)
+      fields.wrong = form.wrong();  // whoever typed it goes on there
     if (form.there && can && ui.button(place("Replace"), "Replace", "", ButtonStyle::Plain)) ui.run(line(true));
   }
   const std::string leave = wish.planning ? "Close" : "Cancel";
