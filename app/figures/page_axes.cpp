@@ -127,7 +127,9 @@ std::vector<PageTick> page_ticks(const PageAxis& spec, float from, float to, boo
       }
     // Less than a decade: linear steps.
   }
-  for (double gap = least; gap < 3.0 * length; gap *= 1.25) {
+  // Nobody reads more numbers than that along an axis, and settle_height() tries pages of a hundred metres.
+  constexpr double kMostNumbers = 100.0;
+  for (double gap = std::max(least, length / kMostNumbers); gap < 3.0 * length; gap *= 1.25) {
     std::vector<Tick> steps = spec.linear > 0.0 ? symlog_ticks(spec.low, spec.high, spec.linear, length, gap)
                               : spec.whole ? index_ticks(static_cast<std::int64_t>(std::ceil(spec.low)),
                                                          static_cast<std::int64_t>(std::floor(spec.high)), length, gap)

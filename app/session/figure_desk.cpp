@@ -158,6 +158,7 @@ class FigureDesk::Drawing {
     if (fonts_ == nullptr) {
       HEADROOM_TRY(fonts_, FontLibrary::create());
     }
+    fonts_->trim();  // what the last picture's axes said is kept for this one, not for the whole session
     std::vector<FigureRun> runs, against;
     const auto read = [&]() -> Result<Figure> {
       const MutexLock lock(hdf5);

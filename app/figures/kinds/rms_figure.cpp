@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,10 +73,13 @@ class RmsPanel final : public FigurePanel {
     draw_signs(painter, along, up);
     painter.pop_clip();
     draw_rows(painter, along, up, page);
-    draw_bounds(painter, inner, along, up, page, space);
+    const std::vector<Vec2> bound = draw_bounds(painter, inner, along, up, page, space);
+    const bool named = name_bound(painter, bound, {1.0f}, page, space);
     draw_uniform(painter, along, up, page);
     draw_median(painter, along, up, page);
     draw_notes(painter, inner, along, up, page, space);
+    // A line that hardly falls takes more room below it, but none from the names of curves.
+    if (!named && !name_bound(painter, bound, {2.5f, 4.5f}, page, space)) leave_out(page, bound_name());
     draw_margin(painter, frame, up, page);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
@@ -191,8 +195,9 @@ class RmsPanel final : public FigurePanel {
     }
   }
 
-  void draw_bounds(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
-                   LabelSpace& space) const {
+  // The line of the lower bound, for its name.
+  std::vector<Vec2> draw_bounds(Painter& painter, const Rect& inner, const Axis& along, const Axis& up,
+                                const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float width = style.pt(0.7f);
     for (const RmsRow& row : drawn)
@@ -209,22 +214,29 @@ class RmsPanel final : public FigurePanel {
     painter.end_series();
     space.block_line(low, style.pt(2.0f));
     space.block(Rect{inner.x0, top - 1.0f, inner.x1, top + 1.0f});
-    if (low.size() < 2) return;
-    // Below the line, where it is free: the name of the bound.
-    const RichText bound = rich("1/√{*n*_{*i*}}");
+    return low;
+  }
+
+  // Below the line of the bound, where it is free: its name. False: the places that far below it are taken.
+  [[nodiscard]] bool name_bound(Painter& painter, std::span<const Vec2> low, std::initializer_list<float> drops,
+                                const Page& page, LabelSpace& space) const {
+    if (low.size() < 2) return true;
+    const PageStyle& style = page.style;
+    const RichText bound = bound_name();
     const float name_width = rich_width(page.measure, bound, style.text()), height = style.size();
-    // A line that hardly falls takes more room below it.
-    for (const float drop : {1.0f, 2.5f, 4.5f})
+    for (const float drop : drops)
       for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f}) {
         const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
         const Rect box =
             Rect::sized(at.x - name_width - style.pt(3.0f), at.y + style.pt(drop), name_width, height * 1.15f);
         if (!space.place(OrientedBox::of(box))) continue;
         draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
-        return;
+        return true;
       }
-    leave_out(page, bound);
+    return false;
   }
+
+  [[nodiscard]] static RichText bound_name() { return rich("1/√{*n*_{*i*}}"); }
 
   void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     std::vector<Vec2> line;
