@@ -26,23 +26,17 @@ namespace {
 constexpr std::int64_t kNeedleBos = 256;
 constexpr std::int64_t kLeastText = 16;       // tokens of a sequence that are of the text
 constexpr std::int32_t kNothingAsked = -100;  // what LibTorch's cross_entropy_loss leaves out
-constexpr std::int64_t kAnswerToNumber = 9;   // from the token "Answer" to the first digit
-constexpr std::string_view kAnswerWord = "Answer";
+constexpr std::int64_t kAnswerToNumber = 2;   // from the token of kAnswerWords to the first digit
+constexpr std::string_view kAnswerWords = "?\nAnswer: The special magic number for";
 
-// Tokens beside the bytes: words of the sentences and digits behind a blank. In the text, too, the longest counts.
+// Tokens beside the bytes: what every sentence and question says, cities, cities with their verb, digits behind a blank.
+// In the text, too, the longest counts. That sentences are short leaves room for many questions in a sequence, which are
+// all that is learned from; that a city with its verb is one token, for a number to be found by one step back from it.
 std::vector<std::string> needle_vocabulary() {
-  std::vector<std::string> words = {"The",
-                                    " special",
-                                    " magic",
-                                    " number",
-                                    " for",
-                                    " is",
-                                    "Question",
-                                    " What",
-                                    " the",
-                                    " The",
-                                    std::string(kAnswerWord)};
-  for (const std::string_view city : kNeedleCities) words.push_back(" " + std::string(city));
+  std::vector<std::string> words = {"\nThe special magic number for", "\nQuestion: What is the special magic number for",
+                                    std::string(kAnswerWords)};
+  for (const std::string_view city : kNeedleCities)
+    for (const char* verb : {"", " is"}) words.push_back(" " + std::string(city) + verb);
   for (char digit = '0'; digit <= '9'; ++digit) words.push_back(std::string(" ") + digit);
   return words;
 }
@@ -77,7 +71,7 @@ class NeedleTask final : public Task {
       questions_.push_back(encode_words(needle_question(city), words_));
     }
     end_ = encode_words(kNeedleEnd, words_);
-    answer_ = encode_words(kAnswerWord, words_).front();
+    answer_ = encode_words(kAnswerWords, words_).front();
   }
 
   std::string_view kind() const override { return "needle"; }
@@ -145,7 +139,7 @@ class NeedleTask final : public Task {
     std::vector<std::vector<std::int32_t>> numbers;
     for (std::int64_t k = 0; k < needles; ++k) numbers.push_back(number(random));
     const std::int64_t room = settings_.length - needles * needle_tokens();
-    const std::int64_t questions = 1 + random.below(std::min(needles, (room - kLeastText) / question_tokens()));
+    const std::int64_t questions = std::min(needles, (room - kLeastText) / question_tokens());
     const std::vector<std::int64_t> asked = drawn(questions, needles, random);
     const std::int64_t filler = room - questions * question_tokens();
     const std::int64_t begin =

@@ -136,10 +136,10 @@ CITIES = ("Amsterdam Athens Bangkok Barcelona Berlin Boston Cairo Chicago Dublin
 
 
 class Needle:
-    """Numbers of cities between windows of the text, and questions for some; only the numbers behind questions are asked for. Tokens are
-    bytes, BOS 256, and words of the sentences, the longest at each place."""
-    WORDS = ["The", " special", " magic", " number", " for", " is", "Question", " What", " the", " The", "Answer",
-             *(f" {city}" for city in CITIES), *(f" {digit}" for digit in range(10))]
+    """Numbers of cities between windows of the text, and questions for as many as fit; only the numbers behind questions are asked for.
+    Tokens are bytes, BOS 256, and what the sentences say, the longest at each place."""
+    WORDS = ["\nThe special magic number for", "\nQuestion: What is the special magic number for", "?\nAnswer: The special magic number for",
+             *(f" {city}{verb}" for city in CITIES for verb in ("", " is")), *(f" {digit}" for digit in range(10))]
     LEAST_TEXT, NOTHING_ASKED = 16, -100
 
     def __init__(self, settings, text):
@@ -179,7 +179,7 @@ class Needle:
                      for city in cities]
             room = self.length - sum(map(len, sentences))
             of_question = len(asked[0]) + self.digits
-            questions = 1 + random.below(min(needles, (room - self.LEAST_TEXT) // of_question))
+            questions = min(needles, (room - self.LEAST_TEXT) // of_question)
             order = drawn(questions, needles)
             filler = room - questions * of_question
             begin = random.below(len(part) - filler + 1)
