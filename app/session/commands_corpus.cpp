@@ -211,6 +211,14 @@ void add_corpus_commands(CommandTable& table) {
                                     {"z", "by the distance from the median"},
                                     {"off", "by heads that are far off"}})
     table.add_entry({std::string("corpus.sort ") + word, std::string("Corpus: sequences ") + title, "Heads", ""});
+  table.add({"corpus.side", all_words<CorpusSide>(), "Corpus: what the head's plots are of", "Heads", needs_corpus,
+             corpus_change("corpus.side", [](const State&, CorpusState& view, const Arguments& a) {
+               view.side = a.choice<CorpusSide>(0);
+             })});
+  for (const auto& [word, title] : {std::pair{"sequences", "its sequences"},
+                                    {"rows", "rows of all sequences"},
+                                    {"keys", "rows by the keys that they see"}})
+    table.add_entry({std::string("corpus.side ") + word, std::string("Corpus: the head by ") + title, "Heads", ""});
   table.add(
       {"corpus.sequence", "SEQUENCE|none", "Corpus: choose a sequence", "Heads", needs_corpus,
        corpus_change("corpus.sequence", [](const State& state, CorpusState& view, const Arguments& a) -> Result<void> {

@@ -55,6 +55,7 @@ void Corpora::update() {
       read_step(*run, step);
     else
       read_values(*run);
+    if (state_.view.corpus.side != CorpusSide::Sequences) read_rows(*run);
   }
   if (state_.view.centre == CentreView::Compare)
     pair(*run);
@@ -128,6 +129,30 @@ void Corpora::read_values(RunEntry& run) {
         of->corpus.values = read.values ? std::move(*read.values) : nullptr;
         if (!read.values) of->corpus.failed = read.values.error().message;
         if (curves) of->corpus.curves = std::move(read.curves);
+      });
+}
+
+// What the file says of the rows of the selected head.
+void Corpora::read_rows(RunEntry& run) {
+  CorpusEntry& corpus = run.corpus;
+  const auto& selected = state_.view.selection.head;
+  const auto head = selected ? place_of(corpus.file->layers, corpus.file->heads, *selected) : std::nullopt;
+  if (!head) return;
+  const std::int64_t step = corpus.statistics->step;
+  const std::string wanted = std::to_string(*head) + " " + std::to_string(step);
+  if (corpus.rows_asked == wanted) return;
+  corpus.rows_asked = wanted;
+  corpus.rows_failed.clear();
+  inbox_.ask(
+      io_,
+      [this, file = corpus.file, head = *head, step] {
+        return locked(hdf5_, [&] { return read_corpus_rows(*file, head, step); });
+      },
+      [this, id = run.id, wanted](Result<std::shared_ptr<const CorpusRows>> read) {
+        RunEntry* of = state_.edit_run(id);
+        if (!of || of->corpus.rows_asked != wanted) return;  // another head is looked at by now
+        of->corpus.rows = read ? std::move(*read) : nullptr;
+        if (!read) of->corpus.rows_failed = read.error().message;
       });
 }
 

@@ -33,6 +33,7 @@ class Corpora : private SessionParts {
   void show_statistic(RunEntry& run);
   void read_step(RunEntry& run, std::int64_t step);
   void read_values(RunEntry& run);
+  void read_rows(RunEntry& run);
   void pair(RunEntry& run);
   void stop_pairing();  // of the two that nobody looks at any more
 

@@ -95,6 +95,12 @@ std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const Q
   return there ? corpus.values : nullptr;
 }
 
+std::shared_ptr<const CorpusRows> rows_of(const CorpusEntry& corpus, std::size_t head) {
+  const bool there =
+      corpus.rows && corpus.statistics && corpus.rows->step == corpus.statistics->step && corpus.rows->head == head;
+  return there ? corpus.rows : nullptr;
+}
+
 std::vector<std::int64_t> heads_over(const CorpusValues& values, double level) {
   std::vector<std::int64_t> over(values.sequences, 0);
   const std::size_t heads = values.sequences > 0 ? values.values.size() / values.sequences : 0;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/corpus/corpus_rows.h"
 #include "core/corpus/opened_corpus.h"
 #include "core/corpus/paired.h"
 #include "core/model/head_address.h"
@@ -26,6 +27,8 @@ struct CorpusEntry {
   std::shared_ptr<const CorpusCurves> curves;          // of a series, likewise
   std::string asked, failed;                           // the quantity and step that was asked for; why it is not there
   bool reading = false;
+  std::shared_ptr<const CorpusRows> rows;  // of the head and step that were looked at last
+  std::string rows_asked, rows_failed;     // likewise
   // Beside another corpus, B: the changes from this one to it.
   std::shared_ptr<const PairedCorpora> paired;
   int paired_with = -1;    // id of the run that they are of
@@ -36,12 +39,16 @@ struct CorpusEntry {
 
 enum class CorpusSort : std::uint8_t { Sequence, Document, Loss, Over, Value, Robust, Off };
 
+// What the plots of the selected head are of: its sequences, all of its rows, or rows by the keys that they see.
+enum class CorpusSide : std::uint8_t { Sequences, Rows, Keys };
+
 // How a corpus is looked at; the quantity, the threshold and the head are those of the heads' panels.
 struct CorpusState {
   Statistic statistic = Statistic::Mean;  // of the atlas
   bool bootstrap = false;                 // intervals by it, in place of Student's t
   CorpusSort sort = CorpusSort::Value;
   bool descending = false;
+  CorpusSide side = CorpusSide::Sequences;
   std::optional<std::int64_t> sequence;  // chosen, by its number in the plan
   std::optional<std::int64_t> step;      // of a series; none: the last
   friend bool operator==(const CorpusState&, const CorpusState&) = default;
@@ -68,6 +75,8 @@ struct IntervalCounts {
 
 // Every sequence's numbers of a quantity at the step that is shown; null: they are not there, or not yet.
 [[nodiscard]] std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const QuantityRef& ref);
+// What the file says of the rows of a head at the step that is shown; null: it is not there, or not yet.
+[[nodiscard]] std::shared_ptr<const CorpusRows> rows_of(const CorpusEntry& corpus, std::size_t head);
 // By sequence: how many heads have more than `level`.
 [[nodiscard]] std::vector<std::int64_t> heads_over(const CorpusValues& values, double level);
 // Positions of sequences in the order that is asked for; those without a number come last. `head`: position in

@@ -50,6 +50,10 @@ struct EnumWords<CorpusSort> {
   static constexpr std::array<const char*, 7> words{"sequence", "document", "loss", "over", "value", "z", "off"};
 };
 template <>
+struct EnumWords<CorpusSide> {
+  static constexpr std::array<const char*, 3> words{"sequences", "rows", "keys"};
+};
+template <>
 struct EnumWords<CompareMode> {
   static constexpr std::array<const char*, 4> words{"side", "swipe", "flip", "difference"};
 };

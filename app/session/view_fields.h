@@ -81,6 +81,7 @@ void visit_fields(View& view, const Visit& visit) {
   visit("corpus", "bootstrap", view.corpus.bootstrap);
   visit("corpus", "sort", view.corpus.sort);
   visit("corpus", "descending", view.corpus.descending);
+  visit("corpus", "side", view.corpus.side);
   visit("corpus", "sequence", view.corpus.sequence);
   visit("corpus", "step", view.corpus.step);
 

@@ -44,6 +44,11 @@ double SketchBins::value_of(std::int64_t bin) const {
   return 2.0 * std::exp(static_cast<double>(first + bin) * kLogGamma) / (std::exp(kLogGamma) + 1.0);
 }
 
+double SketchBins::low_end(std::int64_t bin) const {
+  if (!logarithmic) return low + static_cast<double>(bin) * width;
+  return std::exp(static_cast<double>(first + bin - 1) * kLogGamma);
+}
+
 double sketch_quantile(const SketchBins& bins, std::span<const std::int64_t> counts, double least, double most,
                        double probability) {
   std::int64_t all = 0;

@@ -23,6 +23,7 @@ struct SketchBins {
   [[nodiscard]] std::int64_t bin_of(double x) const;  // x is not NaN
   // What stands for a bin: within 0.5 % of everything in a logarithmic bin, the centre of a linear one.
   [[nodiscard]] double value_of(std::int64_t bin) const;
+  [[nodiscard]] double low_end(std::int64_t bin) const;  // of what is counted in a bin that is not the first
 };
 
 inline constexpr double kSketchAccuracy = 0.005;             // α

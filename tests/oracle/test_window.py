@@ -118,7 +118,7 @@ def save_corpora(window):
 
     cut = ["--data", W.ROOT / "assets" / "corpora" / "kjv.txt", "--split", "blank", "--length", 48, "--pieces", 2, "--sequences", 24,
            "--order", "natural", "--device", "cpu", "--force"]
-    headroom("corpus", bytes_model, *cut, "-o", made / "all.h5")
+    headroom("corpus", bytes_model, *cut, "--curves", "-o", made / "all.h5")
     headroom("corpus", bytes_model, *cut, "--what-if", "L1.H2:lambda=0.2", "-o", made / "changed.h5")
     numbers = np.random.default_rng(3).integers(0, 24, (6, 120))
     (made / "ids.jsonl").write_text("".join(json.dumps({"ids": row.tolist()}) + "\n" for row in numbers))

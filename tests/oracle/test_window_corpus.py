@@ -21,7 +21,7 @@ QUANTITY, HEAD, SEQUENCE = "context_rms_relative_mean", (1, 2), 13
 @pytest.fixture(scope="module")
 def corpora(warm_command, tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpora")
-    for name, more in (("a", []), ("b", ["--what-if", "L0.H2:lambda=0.2"])):
+    for name, more in (("a", ["--curves"]), ("b", ["--what-if", "L0.H2:lambda=0.2"])):
         assert warm_command("corpus", str(BYTES), *map(str, CUT), *more, "-o", str(folder / f"{name}.h5")).code == 0
     return folder
 
@@ -47,7 +47,8 @@ def seen(program, display, tmp_path_factory, corpora, level):
     tables = (f"corpus.sort z descending\nwait\ncorpus.save sequences {corpora}/sequences.csv\ncorpus.save heads {corpora}/heads.tsv\n"
               f"heads table\nheads.filter \"{QUANTITY}.ci_low > {level}\"\nwait\n")
     pair = f"heads.filter \"\"\ncorpus\nopen {corpora}/b.h5\nwait\ncompare\nwait\n"
-    return (window.run(begin + "wait\nquit\n"), window.run(begin + tables + "quit\n"), window.run(begin + pair + "quit\n"),
+    rows = "".join(f"corpus.side {side}\nwait\n" for side in ("keys", "rows"))
+    return (window.run(begin + rows + "quit\n"), window.run(begin + tables + "quit\n"), window.run(begin + pair + "quit\n"),
             window.run(begin + f"corpus.open S{SEQUENCE}\nwait\nquit\n"))
 
 
@@ -64,6 +65,18 @@ def outliers(values):
     median = np.median(values, axis=0)
     spread = 1.4826 * np.median(np.abs(values - median), axis=0)
     return (values - median) / spread, np.abs(values - median) > 3 * spread
+
+
+def test_rows_of_a_head_and_what_they_do_as_they_see_more_keys(seen, corpora):
+    facts = seen[0]
+    with h5py.File(corpora / "a.h5") as file:
+        counts = file["sketch/context_rms_relative"][HEAD]
+        median = file["pooled/context_rms_relative_quantile"][HEAD][list(file["quantile"][()]).index(0.5)]
+        curve, last = file["curves/context_rms_relative"], int(file["curves/visible_last"][-1])
+        assert facts.number("corpus.rows") == counts.sum() > 0
+        assert facts.number("corpus.rows_median") == pytest.approx(median, rel=1e-6)
+        assert facts.number("corpus.keys") == last >= 40
+        assert facts.number("corpus.keys_mean") == pytest.approx(curve[(STATISTICS.index("mean"), *HEAD, -1)], rel=1e-6)
 
 
 def test_a_head_its_interval_and_the_counts(seen, held, level):

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/corpus/corpus_lines.h"
+#include "app/panels/corpus/corpus_rows_plots.h"
 #include "app/panels/corpus/corpus_view.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/kept.h"
@@ -27,7 +29,6 @@
 namespace headroom {
 namespace {
 
-constexpr float kLine = 18.0f;
 constexpr std::size_t kMostDiscs = 2000;  // above it curves and ranges stand alone
 
 // The head's numbers in the sequences of a document.
@@ -76,34 +77,11 @@ HeadSequences head_sequences(const CorpusView& view) {
   return made;
 }
 
-void heading_line(PanelContext& context, Rect& body, const std::string& title, const std::string& hint) {
-  const Theme& theme = context.theme();
-  const Rect row = body.cut_top(22.0f);
-  const float named = context.ui.label_at(row.x0, row.centre_y(), title, theme.plot_title(), row.width()) + 12.0f;
-  if (row.width() - named > 50.0f)
-    context.ui.label_at(row.x1, row.centre_y(), hint, theme.hint(), row.width() - named, Painter::Align::Right);
-}
-
 void rule_line(PanelContext& context, Rect& body) {
   const Rect row = body.cut_top(11.0f);
   const float y = std::round(row.centre_y());
   context.painter().fill_rect({row.x0 - measure::kPadding, y, row.x1 + measure::kPadding, y + 1.0f},
                               context.theme().line);
-}
-
-// "mean 0.786 ± 0.015": a name, a number, what is said of it.
-void number_line(PanelContext& context, Rect& body, const std::string& name, const std::string& number,
-                 const std::string& more, Color color) {
-  if (body.height() < kLine) return;
-  Ui& ui = context.ui;
-  const Theme& theme = context.theme();
-  const Rect row = body.cut_top(kLine);
-  const float y = row.centre_y();
-  const float named = std::min(112.0f, 0.45f * row.width());
-  ui.label_at(row.x0, y, name, theme.body(theme.text2), named - 6.0f);
-  float x = row.x0 + named;
-  x += ui.label_at(x, y, number, {Face::MonoSemibold, 12.0f, color}, row.x1 - x) + 8.0f;
-  if (row.x1 - x > 30.0f) ui.label_at(x, y, more, theme.hint(), row.x1 - x);
 }
 
 void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body) {
@@ -334,7 +312,7 @@ void draw_pointed(PanelContext& context, const CorpusView& view, Rect body) {
     return;
   }
   const std::string name = sequence_name(view.file, *s);
-  const Rect line = body.cut_top(kLine);
+  const Rect line = body.cut_top(kNumberLine);
   float x = line.x0;
   x += ui.label_at(x, line.centre_y(), name, {Face::MonoSemibold, 12.0f, theme.text}, line.width()) + 8.0f;
   std::string more = document_title(view.file, static_cast<std::size_t>(view.file.document[*s]));
@@ -356,8 +334,8 @@ void draw_pointed(PanelContext& context, const CorpusView& view, Rect body) {
   if (view.values && view.head)
     text = quantity_title(view.ref) + " " + view.number(static_cast<double>(view.values->of_head(*view.head)[*s])) +
            ", median " + view.number(view.values->median[*view.head]) + "; " + text;
-  if (body.height() < kLine) return;
-  const Rect second = body.cut_top(kLine);
+  if (body.height() < kNumberLine) return;
+  const Rect second = body.cut_top(kNumberLine);
   ui.label_at(second.x0, second.centre_y(), text, theme.hint(), second.width());
   body.cut_top(4.0f);
   const std::string title = "Open as a run";
@@ -367,6 +345,20 @@ void draw_pointed(PanelContext& context, const CorpusView& view, Rect body) {
   const bool can = context.commands.disabled_reason(context.state, command).empty();
   ui.button(Rect::sized(body.x0, body.y0, width, measure::kControl), title, command,
             can ? ButtonStyle::Primary : ButtonStyle::Plain);
+}
+
+// What the head's plots are of; returns what is left below.
+Rect draw_side_choice(PanelContext& context, Rect body) {
+  const CorpusSide shown = context.state.view.corpus.side;
+  const std::vector<Choice> choices{{"Sequences", "corpus.side sequences", shown == CorpusSide::Sequences, ""},
+                                    {"Rows", "corpus.side rows", shown == CorpusSide::Rows, ""},
+                                    {"By keys", "corpus.side keys", shown == CorpusSide::Keys, ""}};
+  if (body.height() < 110.0f ||
+      context.ui.segmented({0.0f, 0.0f}, measure::kPanelControl, choices, false) > body.width())
+    return body;
+  context.ui.segmented({body.x0, body.y0}, measure::kPanelControl, choices);
+  body.cut_top(measure::kPanelControl + 4.0f);
+  return body;
 }
 
 void draw_corpus_side(PanelContext& context, Rect frame) {
@@ -388,7 +380,7 @@ void draw_corpus_side(PanelContext& context, Rect frame) {
   context.facts.set("corpus.low", view->intervals.low[*view->head]);
   context.facts.set("corpus.high", view->intervals.high[*view->head]);
   if (body.height() >= 260.0f) {
-    const Rect pointed = body.cut_bottom(2.0f * kLine + measure::kControl + 10.0f);
+    const Rect pointed = body.cut_bottom(2.0f * kNumberLine + measure::kControl + 10.0f);
     Rect line = {body.x0, pointed.y0 - 6.0f, body.x1, pointed.y0 + 5.0f};
     rule_line(context, line);
     draw_pointed(context, *view, {pointed.x0, pointed.y0 + 4.0f, pointed.x1, pointed.y1});
@@ -396,6 +388,8 @@ void draw_corpus_side(PanelContext& context, Rect frame) {
   }
   draw_head_numbers(context, *view, body);
   rule_line(context, body);
+  body = draw_side_choice(context, body);
+  if (context.state.view.corpus.side != CorpusSide::Sequences) return draw_corpus_rows(context, *view, body);
   if (const std::string why = why_no_values(*view); !why.empty()) {
     draw_note(context, body, why);
     return;

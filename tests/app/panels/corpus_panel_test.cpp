@@ -35,6 +35,41 @@ struct MadeSequences {
   std::vector<std::int64_t> steps = {};
 };
 
+// Rows of two maps and of the head, in every sketch and curve; λ in none.
+std::shared_ptr<const CorpusRows> made_rows(std::size_t head, std::int64_t step) {
+  auto rows = std::make_shared<CorpusRows>();
+  rows->head = head, rows->step = step;
+  for (const SketchedQuantity& sketched : sketched_quantities()) {
+    RowCounts counts;
+    counts.sketched = &sketched;
+    for (int map = 0; map < (sketched.by_component ? 2 : 1); ++map) {
+      RowCounts::OfMap of;
+      of.counts.assign(static_cast<std::size_t>(sketched.bins.bins), 0);
+      of.least = 0.4 + 0.1 * map, of.most = 1.5 + 0.1 * map;
+      if (sketched.name == "lambda") of.least = of.most = std::nan("");
+      for (double x = of.least; x <= of.most; x += 0.01)
+        of.counts[static_cast<std::size_t>(sketched.bins.bin_of(x))] += static_cast<std::int64_t>(1e6 * x);
+      counts.maps.push_back(std::move(of));
+    }
+    rows->counts.emplace(sketched.name, std::move(counts));
+  }
+  for (std::int64_t bin = 0; bin < curve_bins(128); ++bin) rows->visible.push_back(curve_bin_range(bin));
+  for (const CurveQuantity& curve : curve_quantities()) {
+    KeyCurve made;
+    made.curve = &curve;
+    for (int map = 0; map < (curve.by_component ? 2 : 1); ++map) {
+      KeyCurve::OfMap of;
+      for (std::size_t bin = 0; bin < rows->visible.size(); ++bin) {
+        of.mean.push_back(curve.name == "lambda" ? std::nan("") : 1.0 / static_cast<double>(bin + 1));
+        of.error.push_back(bin == 0 ? std::nan("") : 0.02);
+      }
+      made.maps.push_back(std::move(of));
+    }
+    rows->curves.emplace(curve.name, std::move(made));
+  }
+  return rows;
+}
+
 // A run of a corpus with sink scores alone, whose statistics are those of its numbers.
 RunEntry corpus_run(int id, const MadeSequences& made) {
   std::mt19937 random(static_cast<unsigned>(id));
@@ -111,6 +146,9 @@ RunEntry corpus_run(int id, const MadeSequences& made) {
   }
   run.corpus.file = file;
   run.corpus.statistics = statistics;
+  if (!made.growing)
+    run.corpus.rows =
+        made_rows(static_cast<std::size_t>(made.layers / 2 * made.heads + made.heads / 2), statistics->step);
   if (made.growing) run.status = RunStatus::Running, run.fraction = 0.25, run.doing = "32 of 128 sequences";
   if (made.kept) run.corpus.values = values;
   return run;
@@ -215,6 +253,14 @@ CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at 
       bench.frame();
       bench.frame();
       CATCH_CHECK(bench.wrong() == "");
+      for (const CorpusSide side : {CorpusSide::Rows, CorpusSide::Keys})
+        for (const char* quantity : {"sink_score", "context_rms_relative_mean", "entropy_mean", "lambda_mean"}) {
+          CATCH_INFO(quantity << ", side " << static_cast<int>(side));
+          bench.state.view.corpus.side = side;
+          bench.state.view.heads.quantity = quantity;
+          bench.frame();
+          CATCH_CHECK(bench.wrong() == "");
+        }
     }
   }
 }

@@ -178,6 +178,7 @@ CATCH_TEST_CASE("corpus view: a session keeps it, and tables of it are saved", "
     bench.run("corpus.interval bootstrap");
     bench.run("corpus.sequence S4");
     bench.run("corpus.sort z descending");
+    bench.run("corpus.side rows");
     bench.run("session.save " + quote_word(session.string()));
     bench.run("corpus.save sequences " + quote_word((folder.path() / "sequences.csv").string()));
     bench.run("corpus.save heads " + quote_word((folder.path() / "heads.tsv").string()));
@@ -191,7 +192,7 @@ CATCH_TEST_CASE("corpus view: a session keeps it, and tables of it are saved", "
   CATCH_REQUIRE(state.corpus() != nullptr);
   CATCH_CHECK(state.view.selection.head == HeadRef{1, 3});
   CATCH_CHECK(state.view.heads.quantity == "lambda_mean");
-  CATCH_CHECK(state.view.corpus == CorpusState{Statistic::Deviation, true, CorpusSort::Robust, true, 4, {}});
+  CATCH_CHECK(state.view.corpus == CorpusState{Statistic::Deviation, true, CorpusSort::Robust, true, CorpusSide::Rows, 4, {}});
   CATCH_CHECK(state.corpus()->statistic == Statistic::Deviation);
   const auto lines = [](const std::filesystem::path& of) {
     std::ifstream file(of);
