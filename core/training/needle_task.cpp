@@ -29,12 +29,13 @@ constexpr std::int32_t kNothingAsked = -100;  // what LibTorch's cross_entropy_l
 constexpr std::int64_t kAnswerToNumber = 2;   // from the token of kAnswerWords to the first digit
 constexpr std::string_view kAnswerWords = "?\nAnswer: The special magic number for";
 
-// Tokens beside the bytes: what every sentence and question says, cities, cities with their verb, digits behind a blank.
-// In the text, too, the longest counts. That sentences are short leaves room for many questions in a sequence, which are
-// all that is learned from; that a city with its verb is one token, for a number to be found by one step back from it.
+// Tokens beside the bytes: what every sentence and question says, cities, cities with their verb, digits behind a
+// blank. In the text, too, the longest counts. That sentences are short leaves room for many questions in a sequence,
+// which are all that is learned from; that a city with its verb is one token, for a number to be found by one step back
+// from it.
 std::vector<std::string> needle_vocabulary() {
-  std::vector<std::string> words = {"\nThe special magic number for", "\nQuestion: What is the special magic number for",
-                                    std::string(kAnswerWords)};
+  std::vector<std::string> words = {"\nThe special magic number for",
+                                    "\nQuestion: What is the special magic number for", std::string(kAnswerWords)};
   for (const std::string_view city : kNeedleCities)
     for (const char* verb : {"", " is"}) words.push_back(" " + std::string(city) + verb);
   for (char digit = '0'; digit <= '9'; ++digit) words.push_back(std::string(" ") + digit);

@@ -192,7 +192,8 @@ CATCH_TEST_CASE("corpus view: a session keeps it, and tables of it are saved", "
   CATCH_REQUIRE(state.corpus() != nullptr);
   CATCH_CHECK(state.view.selection.head == HeadRef{1, 3});
   CATCH_CHECK(state.view.heads.quantity == "lambda_mean");
-  CATCH_CHECK(state.view.corpus == CorpusState{Statistic::Deviation, true, CorpusSort::Robust, true, CorpusSide::Rows, 4, {}});
+  CATCH_CHECK(state.view.corpus ==
+              CorpusState{Statistic::Deviation, true, CorpusSort::Robust, true, CorpusSide::Rows, 4, {}});
   CATCH_CHECK(state.corpus()->statistic == Statistic::Deviation);
   const auto lines = [](const std::filesystem::path& of) {
     std::ifstream file(of);
