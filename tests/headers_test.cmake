@@ -19,6 +19,7 @@ function(headroom_header_check name library)
   if(sources)
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(${name} PRIVATE ${library})
+    target_compile_options(${name} PRIVATE -O0)  # nothing of them runs
     set(header_targets ${header_targets} ${name} PARENT_SCOPE)
   endif()
 endfunction()
