@@ -82,7 +82,7 @@ int RandomHands::events(Input& input) {
 }
 
 std::string RandomHands::line(const State& state) {
-  if (below(20) != 0) return {};
+  if (below(8) != 0) return {};
   const CommandEntry& entry = one_of(*this, commands_.entries());
   return !entry.needs_text && may_run(entry.line) && commands_.disabled_reason(state, entry.line).empty()
              ? entry.line
