@@ -207,10 +207,14 @@ FigureProgress draw_tiles(PanelContext& context, const MapLayout& layout, const 
   for (const auto& [id, group] : coarse)
     for (const Rect& part : group.is_rectangle() ? std::vector<Rect>{group.bounds} : group.parts)
       draw_coarse_frame(context, layout, part, group.level, figure);
-  if (!any && layout.map.width() > 200 && layout.map.height() > 60) {
+  const Rect part = figure.part.empty() ? layout.map : figure.part;
+  const std::string making = "the map is being made";
+  const TextStyle style = context.theme().hint();
+  const float half = 0.5f * context.ui.width(making, style) + 4.0f;
+  if (!any && part.width() > 2.0f * half && part.height() > 60.0f) {
     // Above the diagonal, where the map will be empty.
-    const Vec2 at{layout.map.x0 + 0.7f * layout.map.width(), layout.map.y0 + 0.3f * layout.map.height()};
-    painter.text_at(at.x, at.y, "the map is being made", context.theme().hint(), Painter::Align::Centre);
+    const float x = std::clamp(part.x0 + 0.7f * part.width(), part.x0 + half, part.x1 - half);
+    painter.text_at(x, part.y0 + 0.3f * part.height(), making, style, Painter::Align::Centre);
   }
 
   const auto want = [&](const MapSubject& subject) {
