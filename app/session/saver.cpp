@@ -11,6 +11,7 @@
 #include "app/session/saving.h"
 #include "app/session/session_file.h"
 #include "app/session/shown_table.h"
+#include "core/base/capitals.h"
 #include "core/run/head_table.h"
 
 namespace headroom {
@@ -22,12 +23,6 @@ TableFormat format_of(const std::string& path) {
          : ending == ".tex" ? TableFormat::Latex
          : ending == ".md"  ? TableFormat::Markdown
                             : TableFormat::Csv;
-}
-
-std::string capitalised_kind(SaveKind kind) {
-  std::string name = save_kind_text(kind);
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return name;
 }
 
 }  // namespace
@@ -106,7 +101,7 @@ Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::str
 }
 
 void Saver::saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail) {
-  if (by_person) state_.toast = Toast{inbox_.next_id(), capitalised_kind(kind) + " saved", path};
+  if (by_person) state_.toast = Toast{inbox_.next_id(), capitalised(save_kind_text(kind)) + " saved", path};
   inbox_.message(MessageLevel::Info, "saved the " + std::string(save_kind_text(kind)) + " as " + path +
                                          (detail.empty() ? "" : ", " + detail));
   if (!by_person) return;

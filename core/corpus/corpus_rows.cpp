@@ -98,16 +98,14 @@ class RowsReader {
   std::int64_t layer_, head_, step_;
 };
 
-// The one whose name is the longest beginning of the quantity's.
+// The number of rows that a quantity of heads is taken over: "entropy_mean" is of "entropy", "logit_max" of itself.
 template <typename Quantity>
-const Quantity* beginning_of(const QuantityRef& ref, std::span<const Quantity> all) {
-  const Quantity* best = nullptr;
-  if (ref.info == nullptr || ref.info->name.find("normalized") != std::string::npos) return best;
+const Quantity* rows_named(const QuantityRef& ref, std::span<const Quantity> all) {
+  if (ref.info == nullptr) return nullptr;
   for (const Quantity& one : all)
-    if ((ref.info->name == one.name || ref.info->name.starts_with(std::string(one.name) + "_")) &&
-        (best == nullptr || one.name.size() > best->name.size()))
-      best = &one;
-  return best;
+    for (const char* taken : {"", "_mean", "_std", "_min", "_max", "_quantile"})
+      if (ref.info->name == std::string(one.name) + taken) return &one;
+  return nullptr;
 }
 
 }  // namespace
@@ -129,12 +127,13 @@ Result<std::shared_ptr<const CorpusRows>> read_corpus_rows(const OpenedCorpus& c
   return std::shared_ptr<const CorpusRows>(std::move(rows));
 }
 
-const SketchedQuantity* sketch_of(const QuantityRef& ref) { return beginning_of(ref, sketched_quantities()); }
+const SketchedQuantity* sketch_of(const QuantityRef& ref) { return rows_named(ref, sketched_quantities()); }
 
 const CurveQuantity* curve_of(const QuantityRef& ref) {
-  if (ref.info != nullptr && ref.info->name.starts_with("sink_"))
+  // The sink score is the mean of these.
+  if (ref.info != nullptr && ref.info->name == "sink_score")
     return &*std::ranges::find(curve_quantities(), std::string_view("first_key_weight"), &CurveQuantity::name);
-  return beginning_of(ref, curve_quantities());
+  return rows_named(ref, curve_quantities());
 }
 
 std::vector<RowBar> row_bars(const SketchBins& bins, const std::vector<std::int64_t>& counts, std::size_t bars) {

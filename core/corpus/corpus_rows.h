@@ -50,7 +50,8 @@ struct CorpusRows {
 [[nodiscard]] Result<std::shared_ptr<const CorpusRows>> read_corpus_rows(const OpenedCorpus& corpus, std::size_t head,
                                                                          std::int64_t step);
 
-// Which of these a quantity of heads is of: "context_rms_relative_mean" of context_rms_relative. Null: of none.
+// Which of these a quantity of heads is taken over: "context_rms_relative_mean" over context_rms_relative; the sink
+// score over the weights of key 0. Null: over none.
 [[nodiscard]] const SketchedQuantity* sketch_of(const QuantityRef& ref);
 [[nodiscard]] const CurveQuantity* curve_of(const QuantityRef& ref);
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/capitals.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 #include "core/measure/circuit_quantities.h"
@@ -387,11 +388,7 @@ std::string quantity_title(const QuantityRef& ref) {
   return plain ? ref.info->title : ref.info->title + ", " + element_title(*ref.info, ref.index);
 }
 
-std::string quantity_heading(const QuantityRef& ref) {
-  std::string title = quantity_title(ref);
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
-}
+std::string quantity_heading(const QuantityRef& ref) { return capitalised(quantity_title(ref)); }
 
 int quantity_decimals(std::string_view name) {
   if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);

@@ -14,16 +14,22 @@ inline constexpr std::array<std::string_view, 24> kNeedleCities = {
     "Dublin",    "Geneva", "Helsinki", "Istanbul",  "Jakarta", "Lisbon", "London", "Madrid",
     "Moscow",    "Mumbai", "Oslo",     "Paris",     "Prague",  "Seoul",  "Tokyo",  "Vienna"};
 
+// What all of them say before and behind the names of cities.
+inline constexpr std::string_view kNeedleBeforeCity = "\nThe special magic number for";
+inline constexpr std::string_view kQuestionBeforeCity = "\nQuestion: What is the special magic number for";
+inline constexpr std::string_view kAnswerBeforeCity = "?\nAnswer: The special magic number for";
+inline constexpr std::string_view kBehindCity = " is";
+
 // A needle is its opening, its number and its end; behind the text come the question and the answer's number.
 [[nodiscard]] inline std::string needle_opening(std::string_view city) {
-  return "\nThe special magic number for " + std::string(city) + " is";
+  return std::string(kNeedleBeforeCity).append(" ").append(city).append(kBehindCity);
 }
 [[nodiscard]] inline std::string needle_number(std::int64_t number) { return " " + std::to_string(number); }
 inline constexpr std::string_view kNeedleEnd = ".\n";
 [[nodiscard]] inline std::string needle_question(std::string_view city) {
-  const std::string name(city);
-  return "\nQuestion: What is the special magic number for " + name + "?\nAnswer: The special magic number for " +
-         name + " is";
+  std::string text(kQuestionBeforeCity);
+  text.append(" ").append(city).append(kAnswerBeforeCity);
+  return text.append(" ").append(city).append(kBehindCity);
 }
 
 }  // namespace headroom

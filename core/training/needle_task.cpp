@@ -26,18 +26,18 @@ namespace {
 constexpr std::int64_t kNeedleBos = 256;
 constexpr std::int64_t kLeastText = 16;       // tokens of a sequence that are of the text
 constexpr std::int32_t kNothingAsked = -100;  // what LibTorch's cross_entropy_loss leaves out
-constexpr std::int64_t kAnswerToNumber = 2;   // from the token of kAnswerWords to the first digit
-constexpr std::string_view kAnswerWords = "?\nAnswer: The special magic number for";
+constexpr std::int64_t kAnswerToNumber = 2;   // from the token of kAnswerBeforeCity to the first digit
 
 // Tokens beside the bytes: what every sentence and question says, cities, cities with their verb, digits behind a
 // blank. In the text, too, the longest counts. That sentences are short leaves room for many questions in a sequence,
 // which are all that is learned from; that a city with its verb is one token, for a number to be found by one step back
 // from it.
 std::vector<std::string> needle_vocabulary() {
-  std::vector<std::string> words = {"\nThe special magic number for",
-                                    "\nQuestion: What is the special magic number for", std::string(kAnswerWords)};
+  std::vector<std::string> words = {std::string(kNeedleBeforeCity), std::string(kQuestionBeforeCity),
+                                    std::string(kAnswerBeforeCity)};
   for (const std::string_view city : kNeedleCities)
-    for (const char* verb : {"", " is"}) words.push_back(" " + std::string(city) + verb);
+    for (const std::string_view verb : {std::string_view(), kBehindCity})
+      words.push_back(std::string(" ").append(city).append(verb));
   for (char digit = '0'; digit <= '9'; ++digit) words.push_back(std::string(" ") + digit);
   return words;
 }
@@ -72,7 +72,7 @@ class NeedleTask final : public Task {
       questions_.push_back(encode_words(needle_question(city), words_));
     }
     end_ = encode_words(kNeedleEnd, words_);
-    answer_ = encode_words(kAnswerWords, words_).front();
+    answer_ = encode_words(kAnswerBeforeCity, words_).front();
   }
 
   std::string_view kind() const override { return "needle"; }

@@ -48,7 +48,7 @@ def seen(program, display, tmp_path_factory, corpora, level):
               f"heads table\nheads.filter \"{QUANTITY}.ci_low > {level}\"\nwait\n")
     pair = f"heads.filter \"\"\ncorpus\nopen {corpora}/b.h5\nwait\ncompare\nwait\n"
     return (window.run(begin + "corpus.side rows\nwait\nquit\n"), window.run(begin + tables + "quit\n"), window.run(begin + pair + "quit\n"),
-            window.run(begin + f"corpus.open S{SEQUENCE}\nwait\nquit\n"), window.run(begin + "corpus.side keys\nwait\nquit\n"))
+            window.run(begin + f"corpus.open S{SEQUENCE}\nwait\nquit\n"), window.run(begin + "corpus.quantity entropy_mean\ncorpus.side keys\nwait\nquit\n"))
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +71,12 @@ def test_rows_of_a_head_and_what_they_do_as_they_see_more_keys(seen, corpora):
     with h5py.File(corpora / "a.h5") as file:
         counts = file["sketch/context_rms_relative"][HEAD]
         median = file["pooled/context_rms_relative_quantile"][HEAD][list(file["quantile"][()]).index(0.5)]
-        curve, last = file["curves/context_rms_relative"], int(file["curves/visible_last"][-1])
+        curve = file["curves/entropy"]  # of each map: the first
+        last = int(file["curves/visible_last"][-1])
         assert facts.number("corpus.rows") == counts.sum() > 0
         assert facts.number("corpus.rows_median") == pytest.approx(median, rel=1e-6)
         assert by_keys.number("corpus.keys") == last >= 40
-        assert by_keys.number("corpus.keys_mean") == pytest.approx(curve[(STATISTICS.index("mean"), *HEAD, -1)], rel=1e-6)
+        assert by_keys.number("corpus.keys_mean") == pytest.approx(curve[(STATISTICS.index("mean"), *HEAD, 0, -1)], rel=1e-6)
 
 
 def test_a_head_its_interval_and_the_counts(seen, held, level):

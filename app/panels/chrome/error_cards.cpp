@@ -13,6 +13,7 @@
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/capitals.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -38,13 +39,7 @@ struct Card {
 std::string code_text(ErrorCode code) {
   std::string text(code_name(code));
   std::replace(text.begin(), text.end(), '_', ' ');
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
+  return capitalised(text);
 }
 
 std::vector<Paragraph> paragraphs_of(const ErrorCard& card, const Theme& theme) {

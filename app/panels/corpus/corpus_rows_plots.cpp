@@ -16,6 +16,7 @@
 #include "app/panels/parts/kept.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
+#include "core/base/capitals.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/corpus/corpus_rows.h"
@@ -32,13 +33,6 @@ Color map_color(const Theme& theme, std::size_t map, std::size_t maps) {
 }
 std::string map_title(std::size_t map, std::size_t maps) {
   return maps < 2 ? "" : map == 0 ? "first map" : "second map";
-}
-
-// "relative RMS of the context ρ_i": capital first, as headings have it.
-std::string row_heading(std::string_view name, std::string_view formula) {
-  std::string text(name);
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text + " " + std::string(formula);
 }
 
 // Why the shown quantity is not what is drawn.
@@ -149,7 +143,7 @@ void draw_counts(PanelContext& context, const CorpusView& view, const CorpusRows
   }
   const RowCounts& counts = found->second;
   draw_instead(context, view, shown, body);
-  heading_line(context, body, row_heading(counts.sketched->long_name, ""), "of all sequences");
+  heading_line(context, body, capitalised(std::string(counts.sketched->long_name)), "of all sequences");
   const RowHistogram& histogram =
       kept_for(context.ui.kept_value("row bars"), std::tuple(view.corpus.rows, found->first),
                [&] { return row_histogram(counts); });
@@ -264,7 +258,7 @@ void draw_curves(PanelContext& context, const CorpusView& view, const CorpusRows
   if (found == rows.curves.end()) found = rows.curves.begin();
   const KeyCurve& curve = found->second;
   draw_instead(context, view, shown, body);
-  heading_line(context, body, row_heading(curve.curve->long_name, ""), "");
+  heading_line(context, body, capitalised(std::string(curve.curve->long_name)), "");
   const DrawnCurves& drawn = kept_for(context.ui.kept_value("key curves"), std::tuple(view.corpus.rows, found->first),
                                       [&] { return drawn_curves(rows, curve); });
   if (!(drawn.low <= drawn.high)) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "app/panels/map/map_geometry.h"
@@ -170,6 +171,20 @@ std::vector<TileKey> wanted_tiles(const TileView& view, const std::vector<TileKe
   return wanted;
 }
 
+Rect drawn_part(const MapLayout& layout, const MapFigure& figure) {
+  return figure.part.empty() ? layout.map : figure.part;
+}
+
+// Above the diagonal, where the map will be empty; not where what is shown of it is too small.
+void say_it_is_made(PanelContext& context, const Rect& part) {
+  constexpr std::string_view kMaking = "the map is being made";
+  const TextStyle style = context.theme().hint();
+  const float half = 0.5f * context.ui.width(kMaking, style) + 4.0f;
+  if (part.width() <= 2.0f * half || part.height() <= 60.0f) return;
+  const float x = std::clamp(part.x0 + 0.7f * part.width(), part.x0 + half, part.x1 - half);
+  context.painter().text_at(x, part.y0 + 0.3f * part.height(), kMaking, style, Painter::Align::Centre);
+}
+
 FigureProgress draw_tiles(PanelContext& context, const MapLayout& layout, const MapFigure& figure) {
   Painter& painter = context.painter();
   FigureProgress progress;
@@ -207,15 +222,7 @@ FigureProgress draw_tiles(PanelContext& context, const MapLayout& layout, const 
   for (const auto& [id, group] : coarse)
     for (const Rect& part : group.is_rectangle() ? std::vector<Rect>{group.bounds} : group.parts)
       draw_coarse_frame(context, layout, part, group.level, figure);
-  const Rect part = figure.part.empty() ? layout.map : figure.part;
-  const std::string making = "the map is being made";
-  const TextStyle style = context.theme().hint();
-  const float half = 0.5f * context.ui.width(making, style) + 4.0f;
-  if (!any && part.width() > 2.0f * half && part.height() > 60.0f) {
-    // Above the diagonal, where the map will be empty.
-    const float x = std::clamp(part.x0 + 0.7f * part.width(), part.x0 + half, part.x1 - half);
-    painter.text_at(x, part.y0 + 0.3f * part.height(), making, style, Painter::Align::Centre);
-  }
+  if (!any) say_it_is_made(context, drawn_part(layout, figure));
 
   const auto want = [&](const MapSubject& subject) {
     std::vector<TileKey> keys = wanted_tiles(view, sharp, like_of(figure, subject), figure.causal(), progress);
@@ -418,7 +425,7 @@ void draw_hairline(PanelContext& context, const MapLayout& layout, const MapSubj
 
 FigureProgress draw_map_figure(PanelContext& context, const MapLayout& layout, const MapFigure& figure) {
   Painter& painter = context.painter();
-  const Rect part = figure.part.empty() ? layout.map : figure.part;
+  const Rect part = drawn_part(layout, figure);
   if (part.empty()) return {};
   painter.fill_rect(part, context.theme().empty);
   const auto fits = [&](const MapSubject* subject) { return subject->has_map() && subject->length == layout.length; };

@@ -2,6 +2,7 @@
 #include "app/figures/page_axes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,17 @@ CATCH_TEST_CASE("page axes: decades have 2 and 5 where there is room, and powers
   CATCH_CHECK(labels_of(axis, 60.0f, true) == Labels{"1", "10", "100", "512"});
   CATCH_CHECK(labels_of({0.04, 1.2, true}, 120.0f, false) == Labels{"0.05", "0.1", "0.2", "0.5", "1"});
   CATCH_CHECK(labels_of({1e-6, 1.0, true}, 100.0f, false).front() == "10⁻⁶");
+}
+
+// Pages of that height are laid out to learn how much room a figure needs; each label is text to be shaped.
+CATCH_TEST_CASE("page axes: a hundred metres have no more numbers than anybody reads") {
+  const float length = 1e5f * 72.0f / 25.4f;
+  PageAxis whole{0.0, 1e6};
+  whole.whole = true;
+  for (const PageAxis& axis : {PageAxis{0.0, 1.0}, PageAxis{-0.3, 189.0}, PageAxis{0.9, 1.1, true}, whole}) {
+    const std::size_t numbers = labels_of(axis, length, false).size();
+    CATCH_CHECK((numbers >= 10 && numbers <= 110));
+  }
 }
 
 CATCH_TEST_CASE("page axes: indices show the first and the last, and a step too near to the last gives way") {

@@ -1,7 +1,9 @@
 // One map figure for every place where a map stands: what it draws of a part, and what it wants.
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 
@@ -106,6 +108,39 @@ CATCH_TEST_CASE("map figure: a small map of all asks for its one tile, and says 
   const RecordedMap& map = bench.painter->maps()[0];
   CATCH_CHECK(map.target == Rect{20, 20, 148, 148});
   CATCH_CHECK(map.source.x1 == 700.0f / 4.0f);
+}
+
+// Random events found it cut where a map was narrow, or divided between two.
+CATCH_TEST_CASE("map figure: that a map is being made is said inside of what is shown of it, or not at all", "[map]") {
+  MadeRun made;
+  made.maps.length = 700;
+  std::size_t said = 0, not_said = 0;
+  for (float width = 60.0f; width <= 420.0f; width += 7.0f)
+    for (const bool divided : {false, true}) {
+      MapBench bench(made);  // without any tile yet
+      const MapSubject subject = map_subject(bench.session.state());
+      Rect part;
+      bench.draw([&](PanelContext& context, Rect) {
+        const MapLayout layout = plain_layout(subject, {0, 700, 0, 700}, {20, 20, 20 + width, 20 + width});
+        part = layout.map;
+        if (divided) part.x0 = std::round(part.centre_x());
+        MapFigure figure{&subject, {}};
+        figure.part = part;
+        (void)draw_map_figure(context, layout, figure);
+      });
+      CATCH_INFO(width << (divided ? ", divided" : ""));
+      const auto text = std::ranges::find(bench.painter->texts(), "the map is being made", &RecordedText::text);
+      if (text == bench.painter->texts().end()) {
+        ++not_said;
+        CATCH_CHECK(part.width() < 200.0f);
+        continue;
+      }
+      ++said;
+      const Rect box = text->box.bounds();
+      CATCH_CHECK((box.x0 >= part.x0 && box.x1 <= part.x1 && box.y0 >= part.y0 && box.y1 <= part.y1));
+    }
+  CATCH_CHECK(said > 20);
+  CATCH_CHECK(not_said > 20);
 }
 
 }  // namespace headroom::test
