@@ -53,6 +53,16 @@ std::string cannot_open(const State& state) {
   return file.steps.empty() ? "" : "a series is of several checkpoints: open the file of one in its .parts folder";
 }
 
+// Shares of sequences over the threshold.
+Result<void> can_count_over(const State& state) {
+  HEADROOM_TRY(const QuantityRef ref, parse_quantity(state.view.heads.quantity));
+  if (!threshold_of(ref.info, state.view.heads))
+    return Error(ErrorCode::InvalidArgument, "corpus.statistic share: " + ref.info->name + " has no threshold");
+  if (state.corpus()->file->keeps(ref.info->name)) return {};
+  return Error(ErrorCode::InvalidArgument, "corpus.statistic share: the file keeps no numbers of single sequences of " +
+                                               ref.info->name + ": --keep " + ref.info->name);
+}
+
 Result<void> show_step(const State& state, CorpusState& view, const Arguments& a) {
   const std::vector<std::int64_t>& steps = state.corpus()->file->steps;
   const auto at = shown_step(*state.corpus()->file, view);
@@ -182,10 +192,20 @@ void add_corpus_commands(CommandTable& table) {
   table.add({"corpus.quantity", "QUANTITY", "Corpus: what its heads are shown by", "Heads", needs_corpus,
              [](Session& s, const Arguments& a) { look_at_quantity(s, a[0]); }});
   table.add_entry({"corpus.quantity", "Corpus: a quantity", "Heads", "", true});
-  table.add({"corpus.statistic", all_words<Statistic>(), "Corpus: the statistic that heads are coloured by", "Heads",
-             needs_corpus, corpus_change("corpus.statistic", [](const State&, CorpusState& view, const Arguments& a) {
-               view.statistic = a.choice<Statistic>(0);
-             })});
+  table.add(
+      {"corpus.statistic", all_words<Statistic>() + "|share", "Corpus: the statistic that heads are coloured by",
+       "Heads", needs_corpus,
+       corpus_change("corpus.statistic", [](const State& state, CorpusState& view, const Arguments& a) -> Result<void> {
+         view.share = a.is(0, "share");
+         if (!view.share) {
+           view.statistic = a.choice<Statistic>(0);
+           return {};
+         }
+         view.statistic = Statistic::Mean;
+         return can_count_over(state);
+       })});
+  table.add_entry(
+      {"corpus.statistic share", "Corpus: heads by the share of sequences over the threshold", "Heads", ""});
   for (const char* word : EnumWords<Statistic>::words)
     table.add_entry(
         {std::string("corpus.statistic ") + word, std::string("Corpus: heads by their ") + word, "Heads", ""});
@@ -219,6 +239,13 @@ void add_corpus_commands(CommandTable& table) {
                                     {"rows", "rows of all sequences"},
                                     {"keys", "rows by the keys that they see"}})
     table.add_entry({std::string("corpus.side ") + word, std::string("Corpus: the head by ") + title, "Heads", ""});
+  table.add({"corpus.list", all_words<CorpusList>(), "Corpus: its sequences as a table, or as thumbnails of all heads",
+             "Heads", needs_corpus,
+             corpus_change("corpus.list", [](const State&, CorpusState& view, const Arguments& a) {
+               view.list = a.choice<CorpusList>(0);
+             })});
+  table.add_entry({"corpus.list table", "Corpus: sequences as a table", "Heads", ""});
+  table.add_entry({"corpus.list thumbnails", "Corpus: sequences as thumbnails of all heads", "Heads", ""});
   table.add(
       {"corpus.sequence", "SEQUENCE|none", "Corpus: choose a sequence", "Heads", needs_corpus,
        corpus_change("corpus.sequence", [](const State& state, CorpusState& view, const Arguments& a) -> Result<void> {

@@ -29,6 +29,16 @@ auto locked(Mutex& hdf5, const Read& read) -> decltype(read()) {
   }
 }
 
+CorpusFill wanted_fill(const CorpusEntry& corpus, const ViewState& view) {
+  CorpusFill fill{view.corpus.statistic, "", nullptr, 0.0};
+  const auto ref = parse_quantity(view.heads.quantity);
+  if (!view.corpus.share || !ref) return fill;
+  fill.share_of = view.heads.quantity;
+  if (const auto level = threshold_of(ref->info, view.heads))
+    fill.values = values_of(corpus, *ref), fill.level = *level;
+  return fill;
+}
+
 }  // namespace
 
 Result<OpenedCorpusRun> open_corpus_run(const std::string& path) {
@@ -70,9 +80,10 @@ void Corpora::stop_pairing() {
 
 void Corpora::show_statistic(RunEntry& run) {
   CorpusEntry& corpus = run.corpus;
-  if (corpus.statistic == state_.view.corpus.statistic) return;
-  corpus.statistic = state_.view.corpus.statistic;
-  run.data = corpus_snapshot(*corpus.file, *corpus.statistics, corpus.statistic);
+  CorpusFill fill = wanted_fill(corpus, state_.view);
+  if (corpus.fill == fill) return;
+  corpus.fill = std::move(fill);
+  run.data = filled_snapshot(corpus, corpus.fill);
 }
 
 void Corpora::read_step(RunEntry& run, std::int64_t step) {
@@ -93,8 +104,8 @@ void Corpora::read_step(RunEntry& run, std::int64_t step) {
           return;
         }
         of->corpus.statistics = std::move(*read);
-        of->corpus.statistic = state_.view.corpus.statistic;
-        of->data = corpus_snapshot(*of->corpus.file, *of->corpus.statistics, of->corpus.statistic);
+        of->corpus.fill = wanted_fill(of->corpus, state_.view);
+        of->data = filled_snapshot(of->corpus, of->corpus.fill);
       });
 }
 

@@ -89,6 +89,24 @@ IntervalCounts count_intervals(const CorpusIntervals& intervals, double level) {
   return counts;
 }
 
+std::shared_ptr<const RunSnapshot> filled_snapshot(const CorpusEntry& corpus, const CorpusFill& fill) {
+  auto run = corpus_snapshot(*corpus.file, *corpus.statistics, fill.statistic);
+  const Result<QuantityRef> ref = parse_quantity(fill.share_of);
+  if (!ref) return run;
+  auto filled = std::make_shared<RunSnapshot>(*run);
+  const std::size_t heads = filled->heads.size(), elements = ref->info->elements();
+  std::vector<double> shares(filled->data.size() * heads, kNaN);
+  if (fill.values) shares = shares_over(*fill.values, fill.level);
+  for (std::size_t l = 0; l < filled->data.size(); ++l) {
+    auto layer = std::make_shared<LayerSnapshot>(*filled->data[l]);
+    std::vector<double>& summary = layer->summary[ref->info->name];
+    summary.resize(heads * elements, kNaN);
+    for (std::size_t h = 0; h < heads; ++h) summary[h * elements + ref->index] = shares[l * heads + h];
+    filled->data[l] = std::move(layer);
+  }
+  return filled;
+}
+
 std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const QuantityRef& ref) {
   const bool there = corpus.values && corpus.statistics && corpus.values->step == corpus.statistics->step &&
                      corpus.values->quantity == quantity_text(ref);
@@ -99,6 +117,20 @@ std::shared_ptr<const CorpusRows> rows_of(const CorpusEntry& corpus, std::size_t
   const bool there =
       corpus.rows && corpus.statistics && corpus.rows->step == corpus.statistics->step && corpus.rows->head == head;
   return there ? corpus.rows : nullptr;
+}
+
+std::vector<double> shares_over(const CorpusValues& values, double level) {
+  const std::size_t heads = values.sequences > 0 ? values.values.size() / values.sequences : 0;
+  std::vector<double> shares(heads, kNaN);
+  for (std::size_t head = 0; head < heads; ++head) {
+    std::int64_t known = 0, over = 0;
+    for (const float value : values.of_head(head)) {
+      known += std::isfinite(value) ? 1 : 0;
+      over += static_cast<double>(value) > level ? 1 : 0;
+    }
+    if (known > 0) shares[head] = static_cast<double>(over) / static_cast<double>(known);
+  }
+  return shares;
 }
 
 std::vector<std::int64_t> heads_over(const CorpusValues& values, double level) {

@@ -19,10 +19,20 @@
 
 namespace headroom {
 
+// What the numbers of a corpus' run are.
+struct CorpusFill {
+  Statistic statistic = Statistic::Mean;
+  // In its place, of this quantity: the share of sequences whose number is over the level. Not known without values.
+  std::string share_of;
+  std::shared_ptr<const CorpusValues> values;
+  double level = 0.0;
+  friend bool operator==(const CorpusFill&, const CorpusFill&) = default;
+};
+
 struct CorpusEntry {
   std::shared_ptr<const OpenedCorpus> file;            // null: the run is of no corpus
   std::shared_ptr<const CorpusStatistics> statistics;  // of the step that is shown
-  Statistic statistic = Statistic::Mean;               // that the run's numbers are
+  CorpusFill fill;                                     // of the run's numbers
   std::shared_ptr<const CorpusValues> values;          // of the quantity that was looked at last
   std::shared_ptr<const CorpusCurves> curves;          // of a series, likewise
   std::string asked, failed;                           // the quantity and step that was asked for; why it is not there
@@ -42,13 +52,18 @@ enum class CorpusSort : std::uint8_t { Sequence, Document, Loss, Over, Value, Ro
 // What the plots of the selected head are of: its sequences, all of its rows, or rows by the keys that they see.
 enum class CorpusSide : std::uint8_t { Sequences, Rows, Keys };
 
+// How its sequences are listed: a line for each, or all heads of each.
+enum class CorpusList : std::uint8_t { Table, Thumbnails };
+
 // How a corpus is looked at; the quantity, the threshold and the head are those of the heads' panels.
 struct CorpusState {
   Statistic statistic = Statistic::Mean;  // of the atlas
+  bool share = false;                     // in its place: the share of sequences over the threshold
   bool bootstrap = false;                 // intervals by it, in place of Student's t
   CorpusSort sort = CorpusSort::Value;
   bool descending = false;
   CorpusSide side = CorpusSide::Sequences;
+  CorpusList list = CorpusList::Table;
   std::optional<std::int64_t> sequence;  // chosen, by its number in the plan
   std::optional<std::int64_t> step;      // of a series; none: the last
   friend bool operator==(const CorpusState&, const CorpusState&) = default;
@@ -73,10 +88,15 @@ struct IntervalCounts {
   return intervals.low[head] <= level && intervals.high[head] >= level;
 }
 
+// The numbers of its heads as they are looked at: `fill`.
+[[nodiscard]] std::shared_ptr<const RunSnapshot> filled_snapshot(const CorpusEntry& corpus, const CorpusFill& fill);
+
 // Every sequence's numbers of a quantity at the step that is shown; null: they are not there, or not yet.
 [[nodiscard]] std::shared_ptr<const CorpusValues> values_of(const CorpusEntry& corpus, const QuantityRef& ref);
 // What the file says of the rows of a head at the step that is shown; null: it is not there, or not yet.
 [[nodiscard]] std::shared_ptr<const CorpusRows> rows_of(const CorpusEntry& corpus, std::size_t head);
+// By head: the share of its sequences that have more than `level`, of those that have a number; NaN where none has one.
+[[nodiscard]] std::vector<double> shares_over(const CorpusValues& values, double level);
 // By sequence: how many heads have more than `level`.
 [[nodiscard]] std::vector<std::int64_t> heads_over(const CorpusValues& values, double level);
 // Positions of sequences in the order that is asked for; those without a number come last. `head`: position in

@@ -320,7 +320,7 @@ void CorpusRuns::grown(const Job& job, const CorpusSoFar& so_far, std::shared_pt
   const bool first = !run->data;
   run->corpus.file = so_far.corpus;
   run->corpus.statistics = so_far.statistics;
-  run->corpus.statistic = Statistic::Mean;
+  run->corpus.fill = {};
   run->corpus.values = so_far.values;
   run->data = std::move(means);
   run->prompt_title = corpus_size_text(*so_far.corpus);

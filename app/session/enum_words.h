@@ -54,6 +54,10 @@ struct EnumWords<CorpusSide> {
   static constexpr std::array<const char*, 3> words{"sequences", "rows", "keys"};
 };
 template <>
+struct EnumWords<CorpusList> {
+  static constexpr std::array<const char*, 2> words{"table", "thumbnails"};
+};
+template <>
 struct EnumWords<CompareMode> {
   static constexpr std::array<const char*, 4> words{"side", "swipe", "flip", "difference"};
 };

@@ -78,10 +78,12 @@ void visit_fields(View& view, const Visit& visit) {
   visit("training", "all_heads", view.training.all_heads);
 
   visit("corpus", "statistic", view.corpus.statistic);
+  visit("corpus", "share", view.corpus.share);
   visit("corpus", "bootstrap", view.corpus.bootstrap);
   visit("corpus", "sort", view.corpus.sort);
   visit("corpus", "descending", view.corpus.descending);
   visit("corpus", "side", view.corpus.side);
+  visit("corpus", "list", view.corpus.list);
   visit("corpus", "sequence", view.corpus.sequence);
   visit("corpus", "step", view.corpus.step);
 

@@ -13,7 +13,8 @@ import window as W
 
 BYTES = W.ROOT / "assets" / "demo" / "bytes" / "diff_v2"
 KJV = W.ROOT / "assets" / "corpora" / "kjv.txt"
-CUT = ["--data", KJV, "--split", "blank", "--length", "40", "--pieces", "3", "--sequences", "21", "--order", "natural", "--device", "cpu"]
+EPSILON = 0.045  # a level among the sink scores of these heads
+CUT = ["--data", KJV, "--split", "blank", "--epsilon", str(EPSILON), "--epsilon", "0.3", "--length", "40", "--pieces", "3", "--sequences", "21", "--order", "natural", "--device", "cpu"]
 STATISTICS = ["mean", "std", "standard_error", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high", "min", "max", "count"]
 QUANTITY, HEAD, SEQUENCE = "context_rms_relative_mean", (1, 2), 13
 
@@ -46,9 +47,11 @@ def seen(program, display, tmp_path_factory, corpora, level):
     begin = f"open {corpora}/a.h5\nwait\ncorpus.quantity {QUANTITY}\nwait\nselect {head}\nheads.threshold {level}\n"
     tables = (f"corpus.sort z descending\nwait\ncorpus.save sequences {corpora}/sequences.csv\ncorpus.save heads {corpora}/heads.tsv\n"
               f"heads table\nheads.filter \"{QUANTITY}.ci_low > {level}\"\nwait\n")
+    share = f"corpus.quantity sink_score\nheads.threshold {EPSILON}\ncorpus.statistic share\nwait\nheads table\nwait\nsave table {corpora}/shares.csv heads\n"
     pair = f"heads.filter \"\"\ncorpus\nopen {corpora}/b.h5\nwait\ncompare\nwait\n"
     return (window.run(begin + "corpus.side rows\nwait\nquit\n"), window.run(begin + tables + "quit\n"), window.run(begin + pair + "quit\n"),
-            window.run(begin + f"corpus.open S{SEQUENCE}\nwait\nquit\n"), window.run(begin + "corpus.quantity entropy_mean\ncorpus.side keys\nwait\nquit\n"))
+            window.run(begin + f"corpus.open S{SEQUENCE}\nwait\nquit\n"), window.run(begin + "corpus.quantity entropy_mean\ncorpus.side keys\nwait\nquit\n"),
+            window.run(begin + share + "quit\n"))
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +94,19 @@ def test_a_head_its_interval_and_the_counts(seen, held, level):
     assert facts.number("corpus.below") == (at["ci_high"] < level).sum()
     assert facts.number("heads.count_over") == (at["mean"] > level).sum()
     assert facts.number("corpus.loss") == pytest.approx(held["losses"].mean(), rel=1e-6)
+
+
+def test_the_share_of_sequences_over_the_threshold_is_the_file_s_sink_frequency(seen, corpora):
+    with h5py.File(corpora / "a.h5") as file:
+        at = list(np.round(file["epsilon"][()], 6)).index(EPSILON)
+        frequency = file["sink_frequency"][STATISTICS.index("mean"), at, 0]
+    assert 0 < (frequency > 0).sum() and ((frequency > 0) & (frequency < 1)).any()
+    rows = list(csv.DictReader(io.StringIO((corpora / "shares.csv").read_text())))
+    shown = {(int(row["layer"]), int(row["head"])): float(row["sink_score"]) for row in rows}
+    assert len(shown) == frequency.size
+    for place, share in shown.items():
+        assert share == pytest.approx(frequency[place], abs=1e-12)
+    assert seen[5].facts["corpus.statistic"] == "share"
 
 
 def test_the_tables_have_every_digit(seen, held, corpora, level):

@@ -109,8 +109,9 @@ void describe_importance(const State& state, Facts& facts) {
 // Of the corpus that is shown: what its numbers are, every digit.
 void describe_corpus(const State& state, Facts& facts) {
   const CorpusState& view = state.view.corpus;
-  facts.set("corpus.statistic", std::string(word_of(view.statistic)));
+  facts.set("corpus.statistic", std::string(view.share ? "share" : word_of(view.statistic)));
   facts.set("corpus.side", std::string(word_of(view.side)));
+  facts.set("corpus.list", std::string(word_of(view.list)));
   facts.set("corpus.sort", std::string(word_of(view.sort)) + (view.descending ? " descending" : ""));
   facts.set("corpus.sequence", view.sequence ? "S" + std::to_string(*view.sequence) : "none");
   const CorpusEntry* corpus = state.corpus();

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "app/panels/corpus/corpus_view.h"
+#include "app/panels/corpus/sequence_rows.h"
+#include "app/panels/corpus/sequence_thumbnails.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/kept.h"
 #include "app/panels/parts/panel_scope.h"
@@ -55,38 +57,12 @@ struct PlacedSequenceColumn {
   Rect span;  // in x
 };
 
-// What follows from the numbers of sequences and is too much for each frame.
-struct SequenceRows {
-  std::vector<std::int64_t> over;
-  std::vector<std::size_t> order;
-  double low = 0.0, high = 1.0;  // of the bars
-};
-
 struct SequenceTable {
   PanelContext& context;
   const CorpusView& view;
   const SequenceRows& rows;
   std::vector<PlacedSequenceColumn> columns;
 };
-
-SequenceRows sequence_rows(const CorpusView& view, const CorpusState& wish) {
-  SequenceRows rows;
-  if (view.values && view.level) rows.over = heads_over(*view.values, *view.level);
-  rows.order = sorted_sequences(view.corpus, view.values.get(), wish, view.head, rows.over);
-  double low = kInfinity, high = -kInfinity;
-  if (view.values && view.head)
-    for (const float value : view.values->of_head(*view.head))
-      if (std::isfinite(value))
-        low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
-  if (!(low <= high)) return rows;
-  const auto& natural = view.ref.info->natural;
-  if (natural && low >= natural->low && high <= natural->high)
-    low = natural->low, high = natural->high;
-  else
-    low = std::min(low, 0.0);
-  rows.low = low, rows.high = high > low ? high : low + 1.0;
-  return rows;
-}
 
 std::vector<PlacedSequenceColumn> place_sequence_columns(const CorpusView& view, Rect row) {
   std::vector<const SequenceColumn*> kept;
@@ -151,7 +127,7 @@ void draw_sequence_cell(const SequenceTable& table, const PlacedSequenceColumn& 
   const auto right = [&](const std::string& text, const TextStyle& style) {
     ui.label_at(cell.x1 - 4.0f, y, text, style, cell.width() - 8.0f, Painter::Align::Right);
   };
-  const bool known = view.values && view.head;
+  const auto text = [&] { return sequence_number_text(view, table.rows, one.column->sort, s); };
   switch (one.column->sort) {
     case CorpusSort::Sequence:
       ui.label_at(cell.x0, y, sequence_name(view.file, s), {Face::Mono, 11.0f, theme.text}, cell.width() - 6.0f);
@@ -168,11 +144,12 @@ void draw_sequence_cell(const SequenceTable& table, const PlacedSequenceColumn& 
       if (cell.x1 - x > ui.width(from, theme.hint()) + 8.0f) painter.text_at(x, y, from, theme.hint());
       return;
     }
-    case CorpusSort::Loss: right(fixed_text(view.corpus.statistics->losses[s], 3), mono); return;
-    case CorpusSort::Over: right(s < table.rows.over.size() ? grouped_text(table.rows.over[s]) : "–", mono); return;
+    case CorpusSort::Loss:
+    case CorpusSort::Over:
+    case CorpusSort::Off: right(text(), mono); return;
     case CorpusSort::Value: {
-      const double value = known ? static_cast<double>(view.values->of_head(*view.head)[s]) : kNaN;
-      right(view.number(value), mono);
+      right(text(), mono);
+      const double value = view.values && view.head ? static_cast<double>(view.values->of_head(*view.head)[s]) : kNaN;
       if (!std::isfinite(value)) return;
       const float full = cell.width() - 12.0f;
       const auto share =
@@ -182,19 +159,11 @@ void draw_sequence_cell(const SequenceTable& table, const PlacedSequenceColumn& 
       return;
     }
     case CorpusSort::Robust: {
-      const bool marked = known && view.values->outlier(*view.head, s);
-      const double z = known ? view.values->robust_z(*view.head, s) : kNaN;
-      right(std::isfinite(z) ? signed_text(z, 1)
-            : marked         ? "spread 0"
-                             : "–",
-            marked ? TextStyle{Face::MonoSemibold, 11.0f, theme.warn} : mono);
+      const bool marked = marks_outlier(view, s);
+      right(text(), marked ? TextStyle{Face::MonoSemibold, 11.0f, theme.warn} : mono);
       if (marked && cell.width() >= 76.0f) ui.icon(Icon::Warning, {cell.x0 + 14.0f, y}, 10.0f, theme.warn);
       return;
     }
-    case CorpusSort::Off:
-      right(view.values && std::isfinite(view.values->off[s]) ? fixed_text(100.0 * view.values->off[s], 1) + " %" : "–",
-            mono);
-      return;
   }
 }
 
@@ -214,11 +183,7 @@ void draw_sequence_row(const SequenceTable& table, std::size_t s, Rect row) {
     painter.fill_rect(whole, theme.hover.faded(0.6f));
   }
   painter.fill_rect({row.x0, row.y1 - 1.0f, row.x1, row.y1}, theme.grid);
-  if (hit.hovered) context.hover.sequence = table.view.file.number[s];
-  if (hit.double_clicked)
-    ui.run("corpus.open " + name);
-  else if (hit.clicked && !chosen)
-    ui.run("corpus.sequence " + name);
+  act_on_sequence(context, table.view, s, hit);
   if (table.view.corpus.statistics->non_finite_layers[s] >= 0)
     ui.tooltip(whole,
                "not finite from layer " + std::to_string(table.view.corpus.statistics->non_finite_layers[s]) + " on");
@@ -226,38 +191,8 @@ void draw_sequence_row(const SequenceTable& table, std::size_t s, Rect row) {
     draw_sequence_cell(table, one, s, {one.span.x0, row.y0, one.span.x1, row.y1});
 }
 
-void draw_sequences_foot(PanelContext& context, Rect row) {
+void draw_sequence_rows(PanelContext& context, const CorpusView& view, const SequenceRows& rows, Rect body) {
   Ui& ui = context.ui;
-  const Theme& theme = context.theme();
-  const TextStyle link{Face::Sans, 11.0f, theme.accent};
-  for (const auto& [text, line] :
-       {std::pair{"TSV", "corpus.copy sequences tsv"}, {"CSV", "corpus.copy sequences csv"}}) {
-    const float width = ui.width(text, link);
-    if (row.width() < width + 90.0f) return;
-    ui.link({row.x1 - width, row.centre_y() + 4.0f}, text, line, link);
-    row.cut_right(width + 10.0f);
-  }
-  ui.label_at(row.x1, row.centre_y(), "copy as", theme.hint(), 60.0f, Painter::Align::Right);
-  row.cut_right(60.0f);
-  const std::string reason = context.commands.disabled_reason(context.state, "corpus.open S0");
-  if (!reason.empty()) {
-    ui.label_at(row.x0, row.centre_y(), reason, theme.hint(), row.width());
-    return;
-  }
-  const float cap = ui.key_cap_width("Enter");
-  if (row.width() < cap + 120.0f) return;
-  ui.key_cap({row.x0, row.centre_y()}, "Enter");
-  ui.label_at(row.x0 + cap + 8.0f, row.centre_y(), "or a double click runs the sequence, with its maps", theme.hint(),
-              row.width() - cap - 8.0f);
-}
-
-void draw_sequence_rows(PanelContext& context, const CorpusView& view, Rect body) {
-  Ui& ui = context.ui;
-  const State& state = context.state;
-  const SequenceRows& rows = kept_for(ui.kept_value("rows"),
-                                      std::tuple(view.corpus.statistics, view.values, view.level, view.head,
-                                                 state.view.corpus.sort, state.view.corpus.descending),
-                                      [&] { return sequence_rows(view, state.view.corpus); });
   body = {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding, body.y1};
   SequenceTable table{context, view, rows, {}};
   const bool foot = body.height() >= 110.0f;
@@ -265,20 +200,14 @@ void draw_sequence_rows(PanelContext& context, const CorpusView& view, Rect body
   header.cut_right(8.0f);  // the scroll bar's
   table.columns = place_sequence_columns(view, header);
   draw_sequence_header(table, header);
-  if (foot) draw_sequences_foot(context, body.cut_bottom(24.0f));
+  if (foot) draw_sequences_foot(context, body.cut_bottom(kSequencesFoot));
   if (const std::string why = why_no_values(view); !why.empty() && body.height() >= 3.0f * kSequenceRow)
     ui.label_at(body.x0, body.cut_top(18.0f).centre_y(), why, TextStyle{Face::Sans, 11.0f, context.theme().warn},
                 body.width());
   const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kSequenceRow)));
   body.y1 = body.y0 + static_cast<float>(fitting) * kSequenceRow;
   if (fitting == 0) return;
-  // The chosen one comes into view when it is another one.
-  std::optional<std::size_t>& seen = kept_for(ui.kept_value("seen"), 0, [] { return std::optional<std::size_t>(); });
-  if (const auto chosen = chosen_sequence(state, view); chosen && chosen != seen) {
-    const auto at = static_cast<float>(std::ranges::find(rows.order, *chosen) - rows.order.begin());
-    ui.scroll_to("rows", at * kSequenceRow, (at + 1.0f) * kSequenceRow);
-    seen = chosen;
-  }
+  scroll_to_chosen(context, view, "rows", 1, rows, kSequenceRow);
   const Rect view_rect{body.x0 - measure::kPadding, body.y0, body.x1 + measure::kPadding, body.y1};
   const float offset = ui.scroll("rows", view_rect, static_cast<float>(rows.order.size()) * kSequenceRow, kSequenceRow);
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kSequenceRow)));
@@ -286,8 +215,6 @@ void draw_sequence_rows(PanelContext& context, const CorpusView& view, Rect body
     const float y = body.y0 + static_cast<float>(i) * kSequenceRow;
     draw_sequence_row(table, rows.order[first + i], {header.x0, y, header.x1, y + kSequenceRow});
   }
-  context.facts.set("corpus.first", sequence_name(view.file, rows.order.front()));
-  context.facts.set("corpus.last", sequence_name(view.file, rows.order.back()));
 }
 
 std::string sequences_hint(const CorpusView& view, const CorpusState& wish) {
@@ -309,17 +236,38 @@ std::string sequences_hint(const CorpusView& view, const CorpusState& wish) {
 
 void draw_sequences(PanelContext& context, Rect frame) {
   const PanelScope scope(context, "sequences", frame);
+  Ui& ui = context.ui;
   const State& state = context.state;
   const auto view = corpus_view(state);
   const bool shown = view && view->ref.info != nullptr;
-  const Rect body = draw_panel_title(context, frame, "tokens", "Sequences", "",
-                                     shown ? sequences_hint(*view, state.view.corpus) : "");
+  const CorpusList list = state.view.corpus.list;
+  const std::vector<Choice> choices{{"Table", "corpus.list table", list == CorpusList::Table, ""},
+                                    {"Thumbnails", "corpus.list thumbnails", list == CorpusList::Thumbnails, ""}};
+  const float width = ui.segmented({0.0f, 0.0f}, measure::kPanelControl, choices, /*draw=*/false);
+  const float title = ui.width("Sequences", context.theme().title());
+  const bool offers = shown && frame.width() >= title + width + 3.0f * measure::kPadding + 30.0f;
+  const Rect bar{frame.x0, frame.y0, frame.x1, frame.y0 + measure::kPanelTitle};
+  const Rect body =
+      draw_panel_title(context, frame, "tokens", "Sequences", "", shown ? sequences_hint(*view, state.view.corpus) : "",
+                       offers ? width + 8.0f : 0.0f);
   if (!shown || body.height() < 30.0f) return;
-  draw_sequence_rows(context, *view, body);
-  if (state.overlay == Overlay::None && !context.ui.wants_text() && !context.ui.popup_open() &&
-      context.ui.key(Key::Enter) && state.view.corpus.sequence &&
-      context.commands.disabled_reason(state, "corpus.open").empty())
-    context.ui.run("corpus.open");
+  if (offers)
+    ui.segmented({bar.x1 - measure::kPadding - 26.0f - width, bar.y0 + 4.0f}, measure::kPanelControl, choices);
+  const SequenceRows& rows = kept_for(ui.kept_value("rows"),
+                                      std::tuple(view->corpus.statistics, view->values, view->level, view->head,
+                                                 state.view.corpus.sort, state.view.corpus.descending),
+                                      [&] { return sequence_rows(*view, state.view.corpus); });
+  if (list == CorpusList::Thumbnails)
+    draw_sequence_thumbnails(context, *view, rows, body);
+  else
+    draw_sequence_rows(context, *view, rows, body);
+  if (!rows.order.empty()) {
+    context.facts.set("corpus.first", sequence_name(view->file, rows.order.front()));
+    context.facts.set("corpus.last", sequence_name(view->file, rows.order.back()));
+  }
+  if (state.overlay == Overlay::None && !ui.wants_text() && !ui.popup_open() && ui.key(Key::Enter) &&
+      state.view.corpus.sequence && context.commands.disabled_reason(state, "corpus.open").empty())
+    ui.run("corpus.open");
 }
 
 }  // namespace

@@ -399,19 +399,20 @@ void draw_bar(Atlas& atlas, Rect area) {
     return;
   }
 
-  std::vector<double> shown(atlas.column.sample);
-  const Histogram counts = histogram(shown, static_cast<double>(scale.low), static_cast<double>(scale.high), 40);
+  const Histogram counts =
+      histogram(atlas.column.sample, static_cast<double>(scale.low), static_cast<double>(scale.high), 40);
   ColorBarSpec spec;
   spec.scale = scale;
-  spec.vertical = false;
-  spec.thickness = 10.0f;
+  spec.vertical = false, spec.thickness = 10.0f;
   spec.clips_low = atlas.range.clips_low, spec.clips_high = atlas.range.clips_high;
   spec.whole = info->whole;
   if (!small) spec.histogram = &counts;
   spec.histogram_height = small ? 0.0f : 20.0f;
   spec.threshold = atlas.threshold;
+  const bool of_values = atlas_of_values(context.state);
   const double null = null_level(atlas.run, atlas.column.ref);
-  if (null >= static_cast<double>(scale.low) && null <= static_cast<double>(scale.high)) spec.null_level = null;
+  if (of_values && null >= static_cast<double>(scale.low) && null <= static_cast<double>(scale.high))
+    spec.null_level = null;
 
   Rect text_row = area.cut_top(small ? 14.0f : 16.0f);
   const Rect bar_area = area.cut_top((small ? 0.0f : 20.0f) + 10.0f + 18.0f);
@@ -431,7 +432,7 @@ void draw_bar(Atlas& atlas, Rect area) {
     }
     return;
   }
-  const bool movable = threshold_of(info, view) && !atlas.own_threshold();
+  const bool counts_over = of_values && threshold_of(info, view), movable = counts_over && !atlas.own_threshold();
   const Rect handle{bar.bar.x0, bar.histogram.empty() ? bar.bar.y0 - 6.0f : bar.histogram.y0, bar.bar.x1,
                     bar.bar.y1 + 2.0f};
   const Interaction hit = movable ? context.ui.interact("threshold", handle, Cursor::ResizeHorizontal) : Interaction{};
@@ -445,7 +446,7 @@ void draw_bar(Atlas& atlas, Rect area) {
   if (movable) context.ui.tooltip(handle, "Drag to set the threshold ε");
 
   std::string above;
-  if (threshold_of(info, view)) above = std::to_string(atlas.over) + " of " + std::to_string(atlas.computed) + " above";
+  if (counts_over) above = std::to_string(atlas.over) + " of " + std::to_string(atlas.computed) + " above";
   const TextStyle count_style = theme.hint(), epsilon_style{Face::SansMedium, 11.0f, theme.text};
   float count_width = context.ui.width(above, count_style);
   if (count_width > text_row.width()) above.clear(), count_width = 0.0f;
@@ -478,8 +479,7 @@ void draw_bar(Atlas& atlas, Rect area) {
     context.ui.label({area.x0, y + 4.0f}, std::to_string(below) + " of " + std::to_string(atlas.computed) + " below 0",
                      theme.hint(), area.width());
   } else if (!atlas.threshold) {
-    context.ui.label({area.x0, y + 4.0f}, "ε " + short_text(view.threshold) + " is outside this range", theme.hint(),
-                     area.width());
+    context.ui.label({area.x0, y + 4.0f}, unmarked_note(context.state), theme.hint(), area.width());
   }
 }
 
@@ -538,7 +538,7 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
       {},
       std::move(distances)};
   atlas.order = cell_order(run, column, state.view.heads.by_value);
-  const auto threshold = threshold_of(column.ref.info, state.view.heads);
+  const auto threshold = atlas_of_values(state) ? threshold_of(column.ref.info, state.view.heads) : std::nullopt;
   if (threshold && !atlas.distances && *threshold >= static_cast<double>(atlas.range.scale.low) &&
       *threshold <= static_cast<double>(atlas.range.scale.high))
     atlas.threshold = threshold;
@@ -574,7 +574,7 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
         context.facts.set("heads.distance", context.readouts.row_distance);
       }
       ui.tooltip(atlas.layout.cell(cell->row, cell->column),
-                 atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head));
+                 atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head) + statistic_tip(state));
       if (hit.clicked && atlas.measured(cell->row)) ui.run(select_command(state, head));
     }
   }

@@ -33,11 +33,24 @@ float bar_length(const AtlasIntervals& intervals, double half, float cell) {
   return std::max(1.0f, std::round(share * (cell - 6.0f)));
 }
 
+std::string share_level(const State& state) {
+  const auto ref = parse_quantity(state.view.heads.quantity);
+  return ref ? threshold_name(ref->info) : "ε";
+}
+
 }  // namespace
+
+bool atlas_of_values(const State& state) {
+  const CorpusEntry* const corpus = state.corpus();
+  if (corpus == nullptr) return true;
+  const Statistic shown = corpus->fill.statistic;
+  return corpus->fill.share_of.empty() && shown != Statistic::Deviation && shown != Statistic::StandardError &&
+         shown != Statistic::Count;
+}
 
 std::optional<AtlasIntervals> atlas_intervals(const State& state) {
   const CorpusEntry* const corpus = state.corpus();
-  if (corpus == nullptr || corpus->statistic != Statistic::Mean) return {};
+  if (corpus == nullptr || corpus->fill.statistic != Statistic::Mean || !corpus->fill.share_of.empty()) return {};
   const auto ref = parse_quantity(atlas_quantity(state.view));
   if (!ref) return {};
   AtlasIntervals intervals;
@@ -104,8 +117,27 @@ void draw_interval_legend(PanelContext& context, const AtlasIntervals& intervals
   ui.paragraph({area.x0 + 18.0f, area.y0}, text, {Face::Sans, 11.0f, theme.warn}, area.width() - 18.0f, 15.0f, true, 2);
 }
 
+std::string unmarked_note(const State& state) {
+  const std::string epsilon = "ε " + short_text(state.view.heads.threshold);
+  if (atlas_of_values(state)) return epsilon + " is outside this range";
+  const CorpusEntry& corpus = *state.corpus();
+  if (corpus.fill.share_of.empty()) return statistic_title(state);
+  const auto ref = parse_quantity(corpus.fill.share_of);
+  if (corpus.fill.values)
+    return "share of sequences over " + (ref && ref->info->threshold ? share_level(state) : epsilon);
+  const bool kept = ref && corpus.file->keeps(ref->info->name);
+  return kept ? "the numbers of its sequences are being read" : "no numbers of single sequences are kept";
+}
+
+std::string statistic_tip(const State& state) {
+  const CorpusEntry* const corpus = state.corpus();
+  if (corpus == nullptr || (corpus->fill.statistic == Statistic::Mean && corpus->fill.share_of.empty())) return "";
+  return "\n" + (corpus->fill.share_of.empty() ? statistic_title(state) : unmarked_note(state));
+}
+
 std::string statistic_title(const State& state) {
   const CorpusState& view = state.view.corpus;
+  if (view.share) return "share over " + share_level(state);
   if (view.statistic == Statistic::Mean) return "mean ± 95 %";
   for (const auto& [statistic, title] : kStatisticTitles)
     if (statistic == view.statistic) return title;
@@ -118,9 +150,13 @@ std::vector<MenuItem> statistic_menu(const State& state) {
   for (const auto& [statistic, title] : kStatisticTitles) {
     MenuItem item;
     item.title = title, item.detail = word_of(statistic);
-    item.command = "corpus.statistic " + item.detail, item.checked = statistic == view.statistic;
+    item.command = "corpus.statistic " + item.detail, item.checked = !view.share && statistic == view.statistic;
     items.push_back(std::move(item));
   }
+  MenuItem share;
+  share.title = "share of sequences over " + share_level(state), share.detail = "share";
+  share.command = "corpus.statistic share", share.checked = view.share;
+  items.push_back(std::move(share));
   for (const bool bootstrap : {false, true}) {
     MenuItem item;
     item.title = bootstrap ? "Intervals by bootstrap" : "Intervals by Student's t";

@@ -33,6 +33,14 @@ void draw_half_widths(PanelContext& context, const AtlasIntervals& intervals, co
 inline constexpr float kIntervalLegend = 20.0f, kIntervalCounts = 34.0f;
 void draw_interval_legend(PanelContext& context, const AtlasIntervals& intervals, Rect area);
 
+// Whether the atlas' numbers are values of the quantity, which its threshold and the level of uniform attention are of:
+// a spread over sequences, or a share of them, is none.
+[[nodiscard]] bool atlas_of_values(const State& state);
+// What is said where no threshold is marked on the colours: that it lies beyond them, or what the numbers are.
+[[nodiscard]] std::string unmarked_note(const State& state);
+// A further line of a head's tooltip: which statistic its number is; empty: the mean, or no statistic.
+[[nodiscard]] std::string statistic_tip(const State& state);
+
 // "mean ± 95 %", "largest"; the statistics, and the two kinds of intervals.
 [[nodiscard]] std::string statistic_title(const State& state);
 [[nodiscard]] std::vector<MenuItem> statistic_menu(const State& state);

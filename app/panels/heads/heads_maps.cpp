@@ -74,7 +74,7 @@ bool is_differential(const RunSnapshot& run) {
 // By the table's order: heads that are there, the largest value first, those without one last.
 std::vector<std::size_t> order_by_value(PanelContext& context, const RunSnapshot& run) {
   const std::string quantity = maps_quantity(context.state.view);
-  return kept_for(context.ui.kept_value("order"), std::pair(context.state.shown()->data, quantity),
+  return kept_for(context.ui.kept_value("order"), std::pair(context.state.heads_shown(), quantity),
                   [&] { return make_head_table(run, "", quantity, true).rows; });
 }
 

@@ -12,7 +12,7 @@
 namespace headroom {
 
 Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, std::string_view title,
-                      std::string_view mono, std::string_view hint) {
+                      std::string_view mono, std::string_view hint, float free) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -31,6 +31,7 @@ Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, 
                    maximise, alone ? "All panels again" : "This panel alone");
     right -= 24.0f;
   }
+  right -= free;
   const Interaction hit = ui.interact("bar", {bar.x0, bar.y0, std::max(bar.x0, right), bar.y1});
   if (maximises && hit.double_clicked) ui.run(maximise);
   ui.context_menu("menu", bar, [&] {

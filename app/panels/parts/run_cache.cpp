@@ -16,29 +16,6 @@ namespace {
 
 constexpr std::size_t kSample = 1024;
 
-// What follows from the values.
-HeadColumn measured(HeadColumn column) {
-  column.low = column.high = column.median = std::nan("");
-  std::vector<double> sorted;
-  column.hash = 0xCBF29CE484222325ULL;
-  for (const double value : column.values) {
-    column.hash = (column.hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001B3ULL;
-    if (std::isfinite(value)) sorted.push_back(value);
-  }
-  std::ranges::sort(sorted);
-  column.finite = sorted.size();
-  if (sorted.empty()) return column;
-  column.low = sorted.front();
-  column.high = sorted.back();
-  column.median = 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
-  if (sorted.size() <= kSample) {
-    column.sample = std::move(sorted);
-    return column;
-  }
-  for (std::size_t i = 0; i < kSample; ++i) column.sample.push_back(sorted[i * (sorted.size() - 1) / (kSample - 1)]);
-  return column;
-}
-
 HeadColumn make_column(const RunSnapshot& run, std::string_view name) {
   HeadColumn column;
   if (name == "layer") {
@@ -61,6 +38,28 @@ double distance_of(const HeadDifferences& differences, const ComparedLayers& lay
 }
 
 }  // namespace
+
+HeadColumn measured(HeadColumn column) {
+  column.low = column.high = column.median = std::nan("");
+  std::vector<double> sorted;
+  column.hash = 0xCBF29CE484222325ULL;
+  for (const double value : column.values) {
+    column.hash = (column.hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001B3ULL;
+    if (std::isfinite(value)) sorted.push_back(value);
+  }
+  std::ranges::sort(sorted);
+  column.finite = sorted.size();
+  if (sorted.empty()) return column;
+  column.low = sorted.front();
+  column.high = sorted.back();
+  column.median = 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
+  if (sorted.size() <= kSample) {
+    column.sample = std::move(sorted);
+    return column;
+  }
+  for (std::size_t i = 0; i < kSample; ++i) column.sample.push_back(sorted[i * (sorted.size() - 1) / (kSample - 1)]);
+  return column;
+}
 
 void RunCache::show(std::shared_ptr<const RunSnapshot> run) {
   if (run == run_) return;

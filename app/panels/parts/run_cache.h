@@ -37,6 +37,9 @@ struct HeadColumn {
   std::uint64_t hash = 0;  // of the values
 };
 
+// What follows from the values is filled in.
+[[nodiscard]] HeadColumn measured(HeadColumn column);
+
 // What the token panel last brought into view.
 struct SeenTokens {
   std::optional<std::int64_t> query, key, scroll_to;

@@ -84,6 +84,22 @@ CATCH_TEST_CASE("circuits: no text leaves its panel or lies on another, at any s
     }
 }
 
+CATCH_TEST_CASE("circuits: heads of a model that has not run are shown in every view", "[circuit]") {
+  const auto made = bench_of("softmax", 1);
+  HeadsBench& bench = *made;
+  bench.state.runs.clear();
+  bench.state.view.run = -1;
+  bench.state.model = 7;
+  CATCH_REQUIRE(bench.state.circuit_model() != nullptr);
+  HeadsState& heads = bench.state.view.heads;
+  for (const HeadsView view : {HeadsView::Atlas, HeadsView::Maps, HeadsView::Scatter, HeadsView::Table})
+    for (const bool by_value : {false, true})
+      for (const Rect& size : kSizes) {
+        heads.view = view, heads.by_value = heads.maps_by_value = by_value;
+        holds(bench.draw(draw_heads_panel, size), "view " + std::to_string(static_cast<int>(view)));
+      }
+}
+
 CATCH_TEST_CASE("circuits: what is refused says why, and what is missing offers itself", "[circuit]") {
   const auto made = bench_of("softmax", 1);
   HeadsBench& bench = *made;

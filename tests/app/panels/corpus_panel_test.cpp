@@ -13,6 +13,7 @@
 #include "app/panels/chrome/status_bar.h"
 #include "app/panels/chrome/tool_bar.h"
 #include "app/panels/chrome/window_layout.h"
+#include "app/panels/corpus/sequence_thumbnails.h"
 #include "app/panels/panel.h"
 #include "core/base/number_text.h"
 #include "tests/app/panels/bars_bench.h"
@@ -253,6 +254,11 @@ CATCH_TEST_CASE("corpus panels: no text leaves its panel or lies on another, at 
       bench.frame();
       bench.frame();
       CATCH_CHECK(bench.wrong() == "");
+      bench.state.view.corpus.list = CorpusList::Thumbnails;
+      bench.state.view.corpus.sort = CorpusSort::Robust;
+      bench.frame();
+      bench.frame();
+      CATCH_CHECK(bench.wrong() == "");
       for (const CorpusSide side : {CorpusSide::Rows, CorpusSide::Keys})
         for (const char* quantity : {"sink_score", "context_rms_relative_mean", "entropy_mean", "lambda_mean"}) {
           CATCH_INFO(quantity << ", side " << static_cast<int>(side));
@@ -314,6 +320,54 @@ CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title 
   bench.state.view.corpus.sequence = 5;
   bench.key(Key::Enter);
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.open"});
+}
+
+CATCH_TEST_CASE("corpus panels: a thumbnail is its sequence, and is chosen and opened", "[corpus]") {
+  CorpusBench bench({.sequences = 40, .documents = 8, .layers = 6, .heads = 4}, {1440.0f, 900.0f});
+  bench.state.view.corpus.list = CorpusList::Thumbnails;
+  bench.state.view.corpus.sort = CorpusSort::Loss;
+  bench.frame();
+  bench.frame();
+  const CorpusEntry& corpus = *bench.state.corpus();
+  const auto order = sorted_sequences(corpus, corpus.values.get(), bench.state.view.corpus, {}, {});
+  std::vector<const RecordedMap*> thumbnails;
+  for (const RecordedMap& map : bench.painter->maps())
+    if (map.source.width() == 4.0f && map.source.height() == 6.0f && map.image.width > 4) thumbnails.push_back(&map);
+  CATCH_REQUIRE(thumbnails.size() == order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const RecordedMap& map = *thumbnails[i];
+    const auto left = static_cast<std::size_t>(map.source.x0), top = static_cast<std::size_t>(map.source.y0);
+    bool equal = true;
+    for (std::size_t place = 0; place < 24; ++place) {
+      const std::size_t at = (top + place / 4) * static_cast<std::size_t>(map.image.width) + left + place % 4;
+      equal = equal && (*map.image.values)[at] == corpus.values->of_head(place)[order[i]];
+    }
+    CATCH_INFO("thumbnail " << i);
+    CATCH_CHECK(equal);
+  }
+  const Rect third = thumbnails[2]->target;
+  const std::string name = "S" + std::to_string(order[2]);
+  bench.click({third.centre_x(), third.centre_y()});
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.sequence " + name});
+  bench.state.view.corpus.sequence = static_cast<std::int64_t>(order[2]);
+  bench.click({third.centre_x(), third.centre_y()}, 2);
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.open " + name});
+}
+
+CATCH_TEST_CASE("corpus panels: thumbnails are as large as leaves all in view", "[corpus]") {
+  for (const std::size_t sequences : {std::size_t{1}, std::size_t{12}, std::size_t{32}, std::size_t{400}})
+    for (const auto& [layers, heads] : {std::pair<std::size_t, std::size_t>{30, 9}, {1, 1}, {4, 4}, {128, 128}})
+      for (const Rect body : {Rect{0, 0, 700, 330}, Rect{0, 0, 300, 120}, Rect{0, 0, 2400, 1300}}) {
+        const SequenceTiles tiles = lay_out_sequences(body, layers, heads, sequences);
+        CATCH_REQUIRE(tiles.columns * tiles.rows > 0);
+        CATCH_CHECK(static_cast<float>(tiles.columns - 1) * tiles.across + tiles.width <= body.width());
+        CATCH_CHECK(static_cast<float>(tiles.rows - 1) * tiles.down + tiles.height < body.height());
+        CATCH_CHECK(tiles.cell <= 20.0f);
+        if (tiles.columns * tiles.rows < sequences) CATCH_CHECK(std::max(tiles.width, tiles.height) <= 128.0f);
+      }
+  CATCH_CHECK(lay_out_sequences({0, 0, 1400, 700}, 30, 9, 32).cell >
+              lay_out_sequences({0, 0, 700, 330}, 30, 9, 32).cell);
+  CATCH_CHECK(lay_out_sequences({0, 0, 700, 40}, 30, 9, 32).columns == 0);
 }
 
 CATCH_TEST_CASE("paired panels: no text leaves its panel or lies on another, at any size and in every state",

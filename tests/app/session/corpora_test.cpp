@@ -95,6 +95,28 @@ CATCH_TEST_CASE("corpus view: quantity, statistic, interval, order and filter by
   CATCH_CHECK(t.low == low);
   CATCH_CHECK(corpus_intervals(*state.corpus(), ref("sink_score"), true).low ==
               column("sink_score", Statistic::BootstrapLow));
+  // Shares of sequences over the threshold, which move with it; not of what is not kept.
+  bench.run("corpus.statistic share");
+  for (const char* threshold : {"0.03", "0.05"}) {
+    bench.run(std::string("heads.threshold ") + threshold);
+    for (std::size_t place = 0; place < 8; ++place) {
+      int over_it = 0;
+      for (const float value : state.corpus()->values->of_head(place))
+        over_it += static_cast<double>(value) > std::stod(threshold) ? 1 : 0;
+      const double shown =
+          state.data()->at("sink_score", static_cast<std::int64_t>(place / 4), static_cast<std::int64_t>(place % 4));
+      CATCH_CHECK(std::abs(shown - over_it / 10.0) < 1e-12);
+    }
+  }
+  bench.run("corpus.quantity lambda_mean");
+  CATCH_CHECK(state.corpus()->fill.share_of == "lambda_mean");
+  bench.run("corpus.quantity entropy_mean");
+  CATCH_CHECK(std::isnan(state.data()->at("entropy_mean", 1, 2)));
+  CATCH_CHECK(bench.refusal("corpus.statistic share").find("--keep entropy_mean") != std::string::npos);
+  bench.run("corpus.quantity sink_score");
+  bench.run("corpus.statistic mean");
+  CATCH_CHECK(state.data()->at("sink_score", 1, 2) == column("sink_score", Statistic::Mean)[6]);
+
   // A level between: heads above it, below it, and those whose interval holds it are all heads.
   const IntervalCounts counts = count_intervals(t, low[3]);
   CATCH_CHECK(counts.above + counts.below + counts.cross == 8);
@@ -179,6 +201,7 @@ CATCH_TEST_CASE("corpus view: a session keeps it, and tables of it are saved", "
     bench.run("corpus.sequence S4");
     bench.run("corpus.sort z descending");
     bench.run("corpus.side rows");
+    bench.run("corpus.list thumbnails");
     bench.run("session.save " + quote_word(session.string()));
     bench.run("corpus.save sequences " + quote_word((folder.path() / "sequences.csv").string()));
     bench.run("corpus.save heads " + quote_word((folder.path() / "heads.tsv").string()));
@@ -192,9 +215,16 @@ CATCH_TEST_CASE("corpus view: a session keeps it, and tables of it are saved", "
   CATCH_REQUIRE(state.corpus() != nullptr);
   CATCH_CHECK(state.view.selection.head == HeadRef{1, 3});
   CATCH_CHECK(state.view.heads.quantity == "lambda_mean");
-  CATCH_CHECK(state.view.corpus ==
-              CorpusState{Statistic::Deviation, true, CorpusSort::Robust, true, CorpusSide::Rows, 4, {}});
-  CATCH_CHECK(state.corpus()->statistic == Statistic::Deviation);
+  CATCH_CHECK(state.view.corpus == CorpusState{Statistic::Deviation,
+                                               false,
+                                               true,
+                                               CorpusSort::Robust,
+                                               true,
+                                               CorpusSide::Rows,
+                                               CorpusList::Thumbnails,
+                                               4,
+                                               {}});
+  CATCH_CHECK(state.corpus()->fill.statistic == Statistic::Deviation);
   const auto lines = [](const std::filesystem::path& of) {
     std::ifstream file(of);
     std::vector<std::string> all;
