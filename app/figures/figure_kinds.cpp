@@ -209,7 +209,9 @@ std::string model_of(const RunSnapshot& run) {
 RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {
   const std::string name = choice.names ? model_of(run) : std::string();
   // Not markup: a model may be named with stars.
-  return {{TextRun::Form::Upright, (name.empty() ? "" : name + " · ") + head_text(head)}};
+  const TextRun of{TextRun::Form::Upright, head_text(head)};
+  if (name.empty()) return {of};
+  return {{TextRun::Form::Upright, name}, {TextRun::Form::Upright, kBehindModel}, of};
 }
 
 std::string run_sentence(const RunSnapshot& run) {

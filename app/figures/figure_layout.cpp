@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/plot/token_text.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -16,12 +17,37 @@ namespace {
 
 // Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
 constexpr float kPageTitle = 5.4f;  // above the panels
-constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kBetweenNames = 1.8f;
+constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kBetweenNames = 1.8f,
+                kBeforeHead = 2.0f, kFromLetter = 1.0f;
 
+// From the left edge of a letter to the title.
+float letter_room(const FigurePanel& panel, const Page& page) {
+  if (panel.letter.empty()) return 0.0f;
+  const TextStyle style = page.style.letter();
+  return std::max(page.style.mm(kAfterLetter),
+                  page.measure.width(panel.letter, style.face, style.size) + page.style.mm(kFromLetter));
+}
+
+// "model · L17.H4" in this room: the model's name gives way first.
+RichText fitted_right(const FigurePanel& panel, float room, const Page& page) {
+  const TextStyle style = page.style.head();
+  if (panel.right.size() != 3 || panel.right[1].text != kBehindModel) return panel.right;
+  const std::string rest = panel.right[1].text + panel.right[2].text;
+  const std::string name = elide_middle(panel.right[0].text, room - page.measure.width(rest, style.face, style.size),
+                                        page.measure, style.face, style.size);
+  constexpr std::size_t kShortest = 6;  // of what is left of a name
+  const bool whole = name == panel.right[0].text;
+  if (!whole && name.size() < kShortest) return {panel.right.back()};
+  return {{TextRun::Form::Upright, name + rest}};
+}
+
+// The least that the line takes: of the head's name without its model.
 float title_width(const FigurePanel& panel, const RichText& title, const Page& page) {
   const PageStyle& style = page.style;
-  const float letter = panel.letter.empty() ? 0.0f : style.mm(kAfterLetter);
-  const float right = panel.right.empty() ? 0.0f : style.mm(2.0f) + rich_width(page.measure, panel.right, style.head());
+  const float letter = letter_room(panel, page);
+  const float right = panel.right.empty() ? 0.0f
+                                          : style.mm(kBeforeHead) +
+                                                rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
   float names = 0.0f;
   for (const SeriesName& name : panel.series_names)
     names += style.mm(kBetweenNames) + rich_width(page.measure, name.text, style.text());
@@ -49,7 +75,7 @@ Row measure_row(const Figure& figure, const std::vector<std::size_t>& panels, co
     row.fixed += room.left + room.right;
     row.room.push_back(room);
   }
-  row.top += page.style.mm(kTitleLine);
+  row.top += page.style.line_mm(kTitleLine);
   row.fixed += page.style.mm(figure.gap_mm) * static_cast<float>(panels.size() - 1);
   return row;
 }
@@ -116,7 +142,7 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
   const PageStyle& style = page.style;
   const auto points = [](double mm) { return static_cast<float>(mm * 72.0 / 25.4); };
   const float width = points(figure.width_mm), height = points(figure.height_mm);
-  const float above = figure.title.empty() ? 0.0f : style.mm(kPageTitle);
+  const float above = figure.title.empty() ? 0.0f : style.line_mm(kPageTitle);
   const std::vector<float> heights = row_heights(figure, width, height - above, page);
   std::vector<PanelFrame> frames(figure.panels.size());
   float least_height = 0.0f, top = above;
@@ -186,7 +212,7 @@ Result<void> settle_height(Figure& figure, const Page& page) {
     if (inner > 0.0f) needed = std::max(needed, (around + static_cast<double>(inner)) * 25.4 / 72.0 * rows);
   }
   if (needed <= 0.0) return {};
-  if (!figure.title.empty()) needed += millimetres_of(page.style.mm(kPageTitle));
+  if (!figure.title.empty()) needed += millimetres_of(page.style.line_mm(kPageTitle));
   if (figure.height_mm > 0.0 && needed > figure.height_mm + 0.01) return too_small("low", figure.height_mm, needed);
   if (needed > kMost)
     return Error(ErrorCode::InvalidArgument, "the text would be " + fixed_text(needed, 0) +
@@ -198,25 +224,27 @@ Result<void> settle_height(Figure& figure, const Page& page) {
 
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page) {
   const PageStyle& style = page.style;
-  if (!figure.title.empty()) painter.text({style.mm(kEdge), style.mm(kBaseline)}, figure.title, page_title(page));
+  if (!figure.title.empty()) painter.text({style.mm(kEdge), style.line_mm(kBaseline)}, figure.title, page_title(page));
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const FigurePanel& panel = *figure.panels[i];
     const PanelFrame& frame = frames[i];
     painter.begin_panel("panel " + std::to_string(i), frame.outer);
-    const float baseline = frame.outer.y0 + style.mm(kBaseline), x = frame.outer.x0 + style.mm(kEdge);
+    const float baseline = frame.outer.y0 + style.line_mm(kBaseline), x = frame.outer.x0 + style.mm(kEdge);
     if (!panel.letter.empty()) painter.text({x, baseline}, panel.letter, style.letter());
     const bool fits = panel.brief.empty() || title_width(panel, panel.title, page) <= frame.outer.width() + 0.01f;
-    draw_rich(painter, {x + (panel.letter.empty() ? 0.0f : style.mm(kAfterLetter)), baseline},
-              fits ? panel.title : panel.brief, style.title());
+    const RichText& title = fits ? panel.title : panel.brief;
+    draw_rich(painter, {x + letter_room(panel, page), baseline}, title, style.title());
+    const float own =
+        panel.right.empty() ? 0.0f : rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
+    const RichText head = fitted_right(panel, frame.outer.width() - title_width(panel, title, page) + own, page);
     float right = frame.outer.x1 - style.mm(kEdge);
-    if (!panel.right.empty()) right -= rich_width(page.measure, panel.right, style.head()) + style.mm(kBetweenNames);
+    if (!head.empty()) right -= rich_width(page.measure, head, style.head()) + style.mm(kBetweenNames);
     for (auto name = panel.series_names.rbegin(); name != panel.series_names.rend(); ++name) {
       draw_rich(painter, {right, baseline}, name->text, style.text(name->color), Painter::Align::Right);
       right -= rich_width(page.measure, name->text, style.text()) + style.mm(kBetweenNames);
     }
-    if (!panel.right.empty())
-      draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, panel.right, style.head(),
-                Painter::Align::Right);
+    if (!head.empty())
+      draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, head, style.head(), Painter::Align::Right);
     if (page.left_out) page.left_out->panel = i;
     panel.draw(painter, frame, page);
     painter.end_panel();

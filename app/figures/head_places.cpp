@@ -43,7 +43,8 @@ Rect HeadPlaces::place(const Rect& inner, std::size_t layer, std::size_t head) c
 }
 
 float HeadPlaces::left(const Page& page) const {
-  return page.style.title_size() * 1.2f + left_of_axis(down(), 40.0f, page);
+  return page.style.title_size() * 1.2f + std::max(0.0f, 0.3f * page.style.title_size() - page.style.pt(2.5f)) +
+         left_of_axis(down(), 40.0f, page);
 }
 
 void HeadPlaces::draw_numbers(Painter& painter, const Rect& inner, const Page& page) const {
@@ -57,7 +58,9 @@ void HeadPlaces::draw_numbers(Painter& painter, const Rect& inner, const Page& p
   draw_rich(painter, {inner.centre_x(), y + style.pt(2.5f) + 0.72f * style.title_size()}, across().title, style.title(),
             Painter::Align::Centre);
   const float beside = left_of_axis(down(), inner.height(), page);
-  draw_rich_upwards(painter, {inner.x0 - beside - style.pt(2.0f), inner.centre_y()}, rich("head"), style.title());
+  draw_rich_upwards(painter,
+                    {inner.x0 - beside - std::max(style.pt(2.0f), 0.3f * style.title_size()), inner.centre_y()},
+                    rich("head"), style.title());
 }
 
 void HeadPlaces::draw_cells(Painter& painter, const Rect& inner, std::span<const double> values,

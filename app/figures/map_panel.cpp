@@ -158,8 +158,17 @@ PanelRoom MapPanel::room(const Page& page, Vec2 inner) const {
   PageAxis keys = position_axis(part.keys);
   keys.title = rich("key");
   room.bottom = below_axis(keys, page);
-  if (!corner_is_free()) room.bottom += style.mm(1.6f) + page_bar_height(page);
+  if (!corner_is_free()) {
+    room.bottom += style.mm(1.6f) + page_bar_height(page);
+    if (names_bar_above(inner.x, page)) room.bottom += 1.25f * style.size();
+  }
   return room;
+}
+
+RichText MapPanel::bar_name() const { return rich(symbol + (note.empty() ? "" : ", " + note)); }
+
+bool MapPanel::names_bar_above(float width, const Page& page) const {
+  return rich_width(page.measure, bar_name(), page.style.text()) + page.style.mm(5.0f) > 0.6f * width;
 }
 
 Vec2 MapPanel::least_inner(const Page& page) const {
@@ -267,11 +276,18 @@ void MapPanel::draw_bar(Painter& painter, const PanelFrame& frame, const Page& p
     PageAxis keys = position_axis(part.keys);
     keys.title = rich("key");
     const float top = inner.y1 + below_axis(keys, page) + style.mm(1.6f);
-    const RichText bar_name = rich(symbol + (note.empty() ? "" : ", " + note));
-    const float width =
-        std::min(rich_width(page.measure, bar_name, style.text()) + style.mm(5.0f), 0.6f * inner.width());
+    RichText words = bar_name();
+    if (names_bar_above(inner.width(), page)) {
+      // A line of its own above the bar; of a title that is too long for that too, the symbol: the caption has all.
+      if (rich_width(page.measure, words, style.text()) > frame.outer.x1 - inner.x0) words = rich(symbol);
+      draw_rich(painter, {inner.x0, top + 0.72f * style.size()}, words, style.text());
+      const float under = top + 1.25f * style.size();
+      draw_page_bar(painter, {inner.x0, under, inner.x1, under + page_bar_height(page)}, bar, page);
+      return;
+    }
+    const float width = rich_width(page.measure, words, style.text()) + style.mm(5.0f);
     const Rect area{inner.x0 + width, top, inner.x1, top + page_bar_height(page)};
-    draw_rich(painter, {inner.x0, area.y1 - page_bar_below(page) - style.mm(1.0f) + 0.36f * style.size()}, bar_name,
+    draw_rich(painter, {inner.x0, area.y1 - page_bar_below(page) - style.mm(1.0f) + 0.36f * style.size()}, words,
               style.text());
     draw_page_bar(painter, area, bar, page);
     return;

@@ -48,6 +48,8 @@ class MapPanel final : public FigurePanel {
 
   // Whether the upper right corner, where bar and lens are, holds no visible cell.
   [[nodiscard]] bool corner_is_free() const;
+  [[nodiscard]] RichText bar_name() const;                                  // of a bar below the map
+  [[nodiscard]] bool names_bar_above(float width, const Page& page) const;  // no room beside a bar in that width
 
  private:
   [[nodiscard]] double value(std::int64_t y, std::int64_t x) const {

@@ -12,7 +12,8 @@
 namespace headroom {
 namespace {
 
-constexpr float kHeight = 2.0f;  // millimetres
+constexpr float kHeight = 2.0f;    // millimetres
+constexpr float kOverEnds = 4.2f;  // points, of a label beyond an end of its bar
 
 // A short name for beside the bar: the symbol that ends the title, else the title.
 std::string symbol_of(const std::string& title) {
@@ -42,26 +43,35 @@ RichText bar_label(const PageAxis& spec, double value) {
   return decade ? rich_power(static_cast<int>(std::lround(power))) : rich_number(short_text(value));
 }
 
+// The middle of a tick's label: at the tick, but no farther over an end of the bar than a page has room for.
+float label_centre(const PageTick& tick, const Rect& box, const Page& page) {
+  const float half = 0.5f * rich_width(page.measure, tick.label, page.style.text()), over = page.style.pt(kOverEnds);
+  const float low = box.x0 - over + half, high = box.x1 + over - half;
+  return low < high ? std::clamp(tick.place, low, high) : tick.place;
+}
+
 // Whether no label touches the next.
-bool labels_apart(const std::vector<PageTick>& ticks, const Page& page) {
+bool labels_apart(const std::vector<PageTick>& ticks, const Rect& box, const Page& page) {
   float taken = -1e9f;
   for (const PageTick& tick : ticks) {
     if (tick.label.empty()) continue;
-    const float half = 0.5f * rich_width(page.measure, tick.label, page.style.text());
-    if (tick.place - half < taken + 0.4f * page.style.size()) return false;
-    taken = tick.place + half;
+    const float half = 0.5f * rich_width(page.measure, tick.label, page.style.text()),
+                centre = label_centre(tick, box, page);
+    if (centre - half < taken + 0.4f * page.style.size()) return false;
+    taken = centre + half;
   }
   return true;
 }
 
 // Those that touch the label of an end give way to it.
-void clear_beside_ends(std::vector<PageTick>& ticks, const Page& page) {
+void clear_beside_ends(std::vector<PageTick>& ticks, const Rect& box, const Page& page) {
   const auto half = [&](const PageTick& tick) {
     return 0.5f * rich_width(page.measure, tick.label, page.style.text()) + 0.2f * page.style.size();
   };
   for (std::size_t i = 1; i + 1 < ticks.size(); ++i)
     for (const PageTick* end : {&ticks.front(), &ticks.back()})
-      if (std::abs(ticks[i].place - end->place) < half(ticks[i]) + half(*end)) ticks[i].label.clear();
+      if (std::abs(ticks[i].place - label_centre(*end, box, page)) < half(ticks[i]) + half(*end))
+        ticks[i].label.clear();
 }
 
 // Between the ends every decade has a tick, and as many have labels as have room.
@@ -118,11 +128,11 @@ std::vector<PageTick> bar_ticks(const PageAxis& spec, const PageBar& bar, const 
       else if (decades)
         tick.label = bar_label(spec, tick.value);
     }
-    if (labels_apart(ticks, page)) return ticks;
+    if (labels_apart(ticks, box, page)) return ticks;
     // What is symmetric about 0 keeps more of its decades so.
     if (!(spec.linear > 0.0)) continue;
-    clear_beside_ends(ticks, page);
-    if (labels_apart(ticks, page)) return ticks;
+    clear_beside_ends(ticks, box, page);
+    if (labels_apart(ticks, box, page)) return ticks;
   }
   for (std::ptrdiff_t i = 1; i + 1 < count; ++i) between[static_cast<std::size_t>(i)].label.clear();
   return between;
@@ -202,7 +212,8 @@ void draw_page_bar(Painter& painter, const Rect& area, const PageBar& bar, const
   const float labels = box.y1 + style.pt(4.2f) + 0.72f * style.size();
   for (const PageTick& tick : bar_ticks(spec, bar, box, page)) {
     painter.line({tick.place, box.y1}, {tick.place, box.y1 + style.pt(2.2f)}, ink::kBlack, style.pt(0.4f));
-    if (!tick.label.empty()) draw_rich(painter, {tick.place, labels}, tick.label, style.text(), Painter::Align::Centre);
+    if (!tick.label.empty())
+      draw_rich(painter, {label_centre(tick, box, page), labels}, tick.label, style.text(), Painter::Align::Centre);
   }
   const bool names = box.y0 - area.y0 >= style.size();
   const float baseline = box.y0 - style.pt(2.2f);

@@ -14,6 +14,7 @@ namespace headroom {
 namespace {
 
 constexpr float kAscent = 0.78f, kDescent = 0.24f;  // of a line of text, in sizes
+constexpr float kCrossing = 1.5f;                   // of a line to a label across a mark: worth as much more length
 
 Rect label_box(Vec2 at, float width, float size) {
   return Rect::sized(at.x, at.y - kAscent * size, width, (kAscent + kDescent) * size);
@@ -77,16 +78,27 @@ bool put_label(Painter& painter, const Page& page, LabelSpace& space, const Rich
 bool put_led_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                    std::span<const Vec2> places, std::span<const Vec2> points) {
   if (try_label(painter, page, space, text, style, places)) return true;
-  const float width = rich_width(page.measure, text, style);
-  if (!points.empty())
-    for (const LedPlace& place : led_places(space.frame(), points, width, style.size)) {
-      const float thick = page.style.pt(1.0f);
-      if (space.crosses_label(place.from, place.to, thick)) continue;
-      if (!try_label(painter, page, space, text, style, std::array{place.at})) continue;
-      painter.line(place.from, place.to, style.color, page.style.pt(0.5f));
-      space.lead(place.from, place.to, thick);
-      return true;
-    }
+  const float width = rich_width(page.measure, text, style), thick = page.style.pt(1.0f);
+  // Near, and across as few marks as can be.
+  const LedPlace* best = nullptr;
+  float cost = std::numeric_limits<float>::infinity();
+  const std::vector<LedPlace> all =
+      points.empty() ? std::vector<LedPlace>() : led_places(space.frame(), points, width, style.size);
+  for (const LedPlace& place : all) {
+    const float length = std::sqrt(squared(place.to - place.from));
+    if (length >= cost) break;
+    if (!space.fits(OrientedBox::of(label_box(place.at, width, style.size))) ||
+        space.crosses_label(place.from, place.to, thick))
+      continue;
+    const float across =
+        length + kCrossing * style.size * static_cast<float>(space.crossed(place.from, place.to, thick));
+    if (across < cost) cost = across, best = &place;
+  }
+  if (best != nullptr && try_label(painter, page, space, text, style, std::array{best->at})) {
+    painter.line(best->from, best->to, style.color, page.style.pt(0.5f));
+    space.lead(best->from, best->to, thick);
+    return true;
+  }
   leave_out(page, text);
   return false;
 }

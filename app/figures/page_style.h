@@ -48,6 +48,10 @@ struct PageStyle {
 
   [[nodiscard]] float pt(float points) const { return points * times; }
   [[nodiscard]] float mm(float millimetres) const { return millimetres * times * 72.0f / 25.4f; }
+  // Of what a line of text stands in, which is of the usual size: larger text takes more.
+  [[nodiscard]] float line_mm(float millimetres) const {
+    return mm(millimetres) * (text_size > 7.0f ? text_size / 7.0f : 1.0f);
+  }
   [[nodiscard]] float size() const { return text_size * times; }
   [[nodiscard]] float title_size() const { return (text_size + 0.5f) * times; }
 

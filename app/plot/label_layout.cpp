@@ -39,6 +39,12 @@ bool LabelSpace::crosses_label(Vec2 from, Vec2 to, float width) const {
   return std::ranges::any_of(labels_, [&](const OrientedBox& label) { return line.overlaps(label); });
 }
 
+std::size_t LabelSpace::crossed(Vec2 from, Vec2 to, float width) const {
+  const OrientedBox line = line_box(from, to, width);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(taken_, [&](const OrientedBox& other) { return line.overlaps(other); }));
+}
+
 bool LabelSpace::fits(const OrientedBox& box) const {
   // A hundredth of a pixel: what fits by arithmetic fits after rounding too.
   if (!box.inside(frame_, 0.01f)) return false;

@@ -28,6 +28,8 @@ class LabelSpace {
   void lead(Vec2 from, Vec2 to, float width);
   // Whether such a line would cross a label that was placed here, or the line to one.
   [[nodiscard]] bool crosses_label(Vec2 from, Vec2 to, float width) const;
+  // How many of the things that are taken such a line would cross.
+  [[nodiscard]] std::size_t crossed(Vec2 from, Vec2 to, float width) const;
   // Inside the frame, and `margin` pixels from everything that is taken.
   [[nodiscard]] bool fits(const OrientedBox& box) const;
   // Takes the box if it fits.

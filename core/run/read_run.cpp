@@ -21,6 +21,7 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
+#include "core/io/blocks.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/measure/program_fields.h"
@@ -381,14 +382,26 @@ class Reader {
     return last == run_->data.rend() ? 0 : (*last)->layer + 2;
   }
 
-  // One layer of a dataset; empty where the file has no such dataset.
-  Result<std::vector<double>> part(const std::string& path, std::int64_t l) const {
+  // One layer of a dataset; empty where the file has no such dataset. As many layers as are small are read at once:
+  // they share chunks, which HDF5 would unpack again for each.
+  Result<std::vector<double>> part(const std::string& path, std::int64_t l) {
     const DatasetInfo* info = file_.find(path);
     if (!info || info->shape.empty() || l >= info->shape.front()) return std::vector<double>();
+    constexpr std::int64_t kSmall = std::int64_t{1} << 18;  // numbers
+    const std::int64_t all = info->shape.front();
+    const std::int64_t each = element_count(std::span(info->shape).subspan(1));
+    const std::int64_t together = each > 0 ? std::clamp<std::int64_t>(kSmall / each, 1, all) : 1;
     std::vector<std::int64_t> start(info->shape.size(), 0), extent = info->shape;
-    start.front() = l;
-    extent.front() = 1;
-    return file_.read_part(path, start, extent);
+    start.front() = l, extent.front() = 1;
+    if (together == 1) return file_.read_part(path, start, extent);
+    LayersRead& read = layers_[path];
+    if (l < read.first || l >= read.first + read.count) {
+      read.first = start.front() = l / together * together;
+      read.count = extent.front() = std::min(together, all - read.first);
+      HEADROOM_TRY(read.values, file_.read_part(path, start, extent));
+    }
+    const auto begin = read.values.begin() + (l - read.first) * each;
+    return std::vector<double>(begin, begin + each);
   }
   // Strings are read once.
   Result<const std::vector<std::string>*> texts(const std::string& path) {
@@ -412,6 +425,11 @@ class Reader {
   std::shared_ptr<RunSnapshot> run_ = std::make_shared<RunSnapshot>();
   RunShape shape_;
   std::map<std::string, std::vector<std::string>> texts_;
+  struct LayersRead {
+    std::int64_t first = 0, count = 0;
+    std::vector<double> values;
+  };
+  std::map<std::string, LayersRead> layers_;  // of each dataset the last ones
 };
 
 }  // namespace

@@ -18,14 +18,18 @@
 #include "app/figures/head_places.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
+#include "app/plot/token_text.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/run/head_values.h"
+#include "core/run/missing_value.h"
 
 namespace headroom {
 namespace {
 
 constexpr float kCounts = 8.5f, kCountsGap = 1.6f;  // millimetres: bars above the cells
+constexpr std::size_t kHighCells = 12;              // heads of a layer whose cells are as high as a line of text
+constexpr double kAround = 33.0, kFlatCell = 0.4;   // millimetres: all but the cells; a cell where heads are many
 
 class AtlasPanel final : public FigurePanel {
  public:
@@ -37,15 +41,18 @@ class AtlasPanel final : public FigurePanel {
   PageBar bar;
   bool bar_in_title = false;
   std::string sentence;
+  std::string lacking;  // why heads have no value; empty: all have one
 
   // Counts above the cells and the colour bar below them lie in the inner rectangle, so that beside other panels all of
   // it is as high as these.
-  PanelRoom room(const Page& page, Vec2) const override {
+  PanelRoom room(const Page& page, Vec2 inner) const override {
     PanelRoom room;
     room.left = places.left(page);
-    room.right = page.style.pt(bar_in_title ? 7.0f : 2.0f);
+    // Half of the last layer's number stands beyond the cells.
+    room.right = std::max(page.style.pt(bar_in_title ? 7.0f : 2.0f),
+                          beyond_axis(places.across(), inner.x, page) - page.style.mm(0.7f));
     room.top = bar_in_title ? page.style.mm(2.0f) : 0.0f;
-    room.bottom = below_axis(places.across(), page);
+    room.bottom = below_axis(places.across(), page) + note_height(page);
     return room;
   }
 
@@ -87,6 +94,12 @@ class AtlasPanel final : public FigurePanel {
                 style.text());
       draw_page_bar(painter, area, bar, page);
     }
+    if (!lacking.empty()) {
+      const float room = frame.outer.x1 - frame.outer.x0 - style.mm(1.6f);
+      const std::string words = elide_end(lacking, room, page.measure, Face::Sans, style.size());
+      painter.text({frame.outer.x0 + style.mm(0.8f), frame.outer.y1 - style.mm(1.0f) - 0.24f * style.size()}, words,
+                   style.text(ink::kNote));
+    }
   }
 
   void add_data(FigureData& data) const override {
@@ -103,8 +116,14 @@ class AtlasPanel final : public FigurePanel {
 
  private:
   [[nodiscard]] float counts_height(const Page& page) const {
-    return threshold ? page.style.mm(kCounts + kCountsGap) : 0.0f;
+    return threshold ? page.style.mm(kCounts) + counts_gap(page) : 0.0f;
   }
+  // Where cells are low the number of head 0 comes near the counts' own 0.
+  [[nodiscard]] float counts_gap(const Page& page) const {
+    const float size = page.style.size(), least = places.heads.size() <= kHighCells ? size - page.style.pt(2.5f) : size;
+    return std::max(page.style.mm(kCountsGap), least);
+  }
+  [[nodiscard]] float note_height(const Page& page) const { return lacking.empty() ? 0.0f : 1.35f * page.style.size(); }
   [[nodiscard]] float bar_height(const Page& page) const {
     return bar_in_title ? 0.0f : page.style.mm(1.6f) + page_bar_height(page);
   }
@@ -113,7 +132,7 @@ class AtlasPanel final : public FigurePanel {
 
   void draw_counts(Painter& painter, const Rect& inner, const Page& page) const {
     const PageStyle& style = page.style;
-    const Rect area{inner.x0, inner.y0 - style.mm(kCounts + kCountsGap), inner.x1, inner.y0 - style.mm(kCountsGap)};
+    const Rect area{inner.x0, inner.y0 - counts_height(page), inner.x1, inner.y0 - counts_gap(page)};
     const auto all = static_cast<float>(places.heads.size());
     painter.begin_series({quantity_text(quantity), "", "heads above"});
     for (std::size_t l = 0; l < places.layers.size(); ++l) {
@@ -155,6 +174,22 @@ std::string atlas_sentence(const AtlasPanel& panel, std::size_t above, std::size
   const std::size_t lacking = panel.values.size() - finite;
   if (lacking > 0) text += " Hatched: " + std::to_string(lacking) + " heads without a value.";
   return text;
+}
+
+// "hatched: 9 heads without a value: its layer cannot see key 0"; what the first of them lacks.
+std::string lacking_sentence(const RunSnapshot& run, const AtlasPanel& panel) {
+  std::size_t lacking = 0;
+  std::string why;
+  for (std::size_t i = 0; i < panel.values.size(); ++i) {
+    if (std::isfinite(panel.values[i])) continue;
+    ++lacking;
+    const std::size_t heads = panel.places.heads.size();
+    if (why.empty())
+      why = missing_reason(run, panel.quantity, panel.places.layers[i / heads], panel.places.heads[i % heads]);
+  }
+  if (lacking == 0) return "";
+  return "hatched: " + std::to_string(lacking) + (lacking == 1 ? " head without a value" : " heads without a value") +
+         (why.empty() ? "" : ": " + why);
 }
 
 }  // namespace
@@ -200,10 +235,14 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
       panel->brief = rich_title(panel->bar.title) + rich(" > " + short_text(*panel->threshold));
       panel->right = rich(std::to_string(above) + " of " + std::to_string(finite) + " heads");
     }
+    panel->lacking = lacking_sentence(run, *panel);
     panel->sentence = atlas_sentence(*panel, above, finite);
     figure.panels.push_back(std::move(panel));
   }
-  arrange(figure, choice, quantities.size() > 1 ? 174.0 : 84.0, 120.0, quantities.size() > 1 ? 58.0 : 55.0);
+  // Many heads take more than the usual height: their cells are flat, but can be seen.
+  const double least = kAround + kFlatCell * static_cast<double>(drawn.heads.size());
+  arrange(figure, choice, quantities.size() > 1 ? 174.0 : 84.0, 120.0,
+          std::max(quantities.size() > 1 ? 58.0 : 55.0, least));
   if (quantities.size() > 2 && figure.rows.size() == 1) {  // two beside each other
     figure.rows.clear();
     for (std::size_t i = 0; i < quantities.size(); i += 2) {

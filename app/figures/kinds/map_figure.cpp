@@ -22,6 +22,7 @@ namespace headroom {
 namespace {
 
 constexpr double kMapSideBySide = 120.0;                   // millimetres from which maps stand side by side
+constexpr double kEquationInLine = 155.0;                  // and an equation of maps in one line
 constexpr std::int64_t kColumnsWithStrip = 64;             // above which the column of key 0 is too narrow to see
 constexpr std::int64_t kLensReach = 8;                     // cells on each side of the one in the middle
 constexpr double kDotsPerInch = 600.0, kInnerShare = 0.8;  // cells that a page can show
@@ -339,9 +340,10 @@ Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& cho
   double height = 0.0, row_height = 0.0;
   for (const MapSubject& subject : subjects) {
     if (subject.equation()) {
-      HEADROOM_TRY_VOID(add_equation(figure, subject, choice, wide));
+      const bool in_line = figure.width_mm >= kEquationInLine;
+      HEADROOM_TRY_VOID(add_equation(figure, subject, choice, in_line));
       // As high as makes the cells square, here and below.
-      height += wide ? (figure.width_mm - 52.0) / 3.2 + 16.0 : figure.width_mm + 4.0;
+      height += in_line ? (figure.width_mm - 52.0) / 3.2 + 16.0 : figure.width_mm + 4.0;
       continue;
     }
     if (figure.rows.empty() || figure.rows.back().size() >= beside) figure.rows.emplace_back(), height += row_height;

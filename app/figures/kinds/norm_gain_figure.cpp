@@ -75,7 +75,8 @@ class GainRowsPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(4.0f), 0.0f, below_axis(x, page)};
+    return {left_of_axis(y, inner.y, page), std::max(page.style.pt(4.0f), beyond_axis(x, inner.x, page)), 0.0f,
+            below_axis(x, page)};
   }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
@@ -170,7 +171,8 @@ class GainLayersPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(4.0f), 0.0f, below_axis(x, page)};
+    return {left_of_axis(y, inner.y, page), std::max(page.style.pt(4.0f), beyond_axis(x, inner.x, page)), 0.0f,
+            below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(20.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),

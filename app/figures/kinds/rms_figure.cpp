@@ -48,16 +48,19 @@ class RmsPanel final : public FigurePanel {
   double least_n = 1.0, last_n = 2.0, own_low = kNaN,
          own_high = kNaN;            // of the interval, at the last row, where it is a curve
   std::vector<double> grid, grid_n;  // places along the axis, and the keys that a row there sees
-  bool by_position = false, own_per_row = false, own_over_root = true, image = false;
-  std::string low_name, high_name, premise, sentence;
+  bool by_position = false, own_per_row = false, own_over_root = true, softmax = true, image = false;
+  std::int64_t all_rows = 0;                           // of the head, with those that are not drawn
+  std::string low_name, high_name, premise, sentence;  // names: of the ends of its own interval
   RowShares shares;
   RunningQuantiles median;
   PremiseRows measured;
   Histogram counts;
   PageAxis x, y;
 
+  [[nodiscard]] double low_at(double n) const { return own_over_root ? own_low / std::sqrt(n) : own_low; }
+
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    const float shares_width = std::max(page.measure.width("above", Face::Sans, page.style.size()),
+    const float shares_width = std::max(page.measure.width("interval", Face::Sans, page.style.size()),
                                         page.measure.width("100.0 %", Face::Sans, page.style.size()));
     return {left_of_axis(y, inner.y, page), page.style.mm(kMarginGap + kMargin + kToShares) + shares_width, 0.0f,
             below_axis(x, page)};
@@ -67,19 +70,21 @@ class RmsPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
-    LabelSpace space(inner, page.style.pt(1.0f));
+    LabelSpace space({inner.x0 + page.style.pt(2.0f), inner.y0, inner.x1, inner.y1}, page.style.pt(1.0f));
     painter.push_clip(inner);
     draw_interval(painter, along, up, page);
     draw_signs(painter, along, up);
     painter.pop_clip();
     draw_rows(painter, along, up, page);
     const std::vector<Vec2> bound = draw_bounds(painter, inner, along, up, page, space);
-    const bool named = name_bound(painter, bound, {1.0f}, page, space);
-    draw_uniform(painter, along, up, page);
-    draw_median(painter, along, up, page);
+    const bool named = name_bound(painter, bound, {1.0f}, false, page, space);
+    draw_uniform(painter, along, up, page, space);
+    draw_median(painter, along, up, page, space);
+    name_median(painter, inner, along, up, page, space);
+    name_own_ends(painter, inner, along, up, page, space);
     draw_notes(painter, inner, along, up, page, space);
     // A line that hardly falls takes more room below it, but none from the names of curves.
-    if (!named && !name_bound(painter, bound, {2.5f, 4.5f}, page, space)) leave_out(page, bound_name());
+    if (!named && !name_bound(painter, bound, {2.5f, 4.5f}, true, page, space)) leave_out(page, bound_name());
     draw_margin(painter, frame, up, page);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
@@ -123,7 +128,6 @@ class RmsPanel final : public FigurePanel {
 
  private:
   [[nodiscard]] bool few() const { return last_n <= 100.0; }
-  [[nodiscard]] double low_at(double n) const { return own_over_root ? own_low / std::sqrt(n) : own_low; }
 
   void draw_interval(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     if (!own_per_row) {
@@ -133,6 +137,13 @@ class RmsPanel final : public FigurePanel {
       wash.push_back({along.to, up.pixel(own_high)});
       wash.push_back({along.from, up.pixel(own_high)});
       painter.fill_polygon(wash, ink::kInterval);
+      if (softmax) return;
+      painter.begin_series({"", head_text(head), "own interval"});
+      const std::span<const Vec2> curve = std::span(wash).first(grid.size());
+      painter.polyline(curve, ink::kLambda.mark, page.style.pt(0.5f));
+      painter.line({along.from, up.pixel(own_high)}, {along.to, up.pixel(own_high)}, ink::kLambda.mark,
+                   page.style.pt(0.5f));
+      painter.end_series();
       return;
     }
     // Each row's own ends: short strokes, never a curve of the mean.
@@ -141,7 +152,7 @@ class RmsPanel final : public FigurePanel {
       const float half = page.style.pt(1.1f);
       for (const RmsRow& row : drawn)
         for (const double end : {row.low, row.high}) {
-          if (!(end > y.low)) continue;
+          if (!(end > 0.0)) continue;
           const Vec2 at{along.pixel(row.place), up.pixel(end)};
           to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
         }
@@ -167,7 +178,7 @@ class RmsPanel final : public FigurePanel {
     painter.end_series();
   }
 
-  void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+  void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < measured.uniform.place.size(); ++i)
       if (measured.uniform.value[i] >= y.low)
@@ -176,6 +187,7 @@ class RmsPanel final : public FigurePanel {
     painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
     painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
     painter.end_series();
+    space.block_line(thinned(line), page.style.pt(1.0f));
   }
 
   void draw_rows(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
@@ -212,14 +224,29 @@ class RmsPanel final : public FigurePanel {
     painter.dashed_line({inner.x0, top}, {inner.x1 + style.mm(kMarginGap + kMargin), top}, ink::kBlack, width,
                         style.pt(5.0f), style.pt(3.0f));
     painter.end_series();
+    for (const RmsRow& row : drawn)
+      for (const double end : {row.low, row.high})
+        if (own_per_row && end > 0.0) {
+          const Vec2 at{along.pixel(row.place), up.pixel(end)};
+          space.block(Rect{at.x - style.pt(1.1f), at.y - 0.5f, at.x + style.pt(1.1f), at.y + 0.5f});
+        }
+    if (!softmax && !own_per_row) {
+      std::vector<Vec2> own;
+      for (std::size_t i = 0; i < grid.size(); ++i)
+        if (low_at(grid_n[i]) > 0.0) own.push_back({along.pixel(grid[i]), up.pixel(low_at(grid_n[i]))});
+      space.block_line(own, style.pt(1.0f));
+      const float high = up.pixel(own_high);
+      space.block(Rect{inner.x0, high - 0.5f, inner.x1, high + 0.5f});
+    }
     space.block_line(low, style.pt(2.0f));
     space.block(Rect{inner.x0, top - 1.0f, inner.x1, top + 1.0f});
     return low;
   }
 
-  // Below the line of the bound, where it is free: its name. False: the places that far below it are taken.
+  // Below the line of the bound, where it is free, its name, else `above` it. False: the places that far below it are
+  // taken.
   [[nodiscard]] bool name_bound(Painter& painter, std::span<const Vec2> low, std::initializer_list<float> drops,
-                                const Page& page, LabelSpace& space) const {
+                                bool above, const Page& page, LabelSpace& space) const {
     if (low.size() < 2) return true;
     const PageStyle& style = page.style;
     const RichText bound = bound_name();
@@ -233,12 +260,21 @@ class RmsPanel final : public FigurePanel {
         draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
         return true;
       }
+    if (!above) return false;
+    for (const float share : {0.70f, 0.60f, 0.50f, 0.40f, 0.80f, 0.30f, 0.90f}) {
+      const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
+      const Rect box =
+          Rect::sized(at.x + style.pt(3.0f), at.y - style.pt(2.5f) - 1.15f * height, name_width, height * 1.15f);
+      if (!space.place(OrientedBox::of(box))) continue;
+      draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
+      return true;
+    }
     return false;
   }
 
   [[nodiscard]] static RichText bound_name() { return rich("1/√{*n*_{*i*}}"); }
 
-  void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+  void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < median.n.size(); ++i)
       line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
@@ -246,27 +282,76 @@ class RmsPanel final : public FigurePanel {
     painter.begin_series({kRho, head_text(head), "median"});
     painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
     painter.end_series();
+    space.block_line(line, page.style.pt(1.0f));
+  }
+
+  // Of a line with a corner for each row: at most a few hundred.
+  [[nodiscard]] static std::vector<Vec2> thinned(const std::vector<Vec2>& line) {
+    const std::size_t step = std::max<std::size_t>(1, line.size() / 256);
+    std::vector<Vec2> few;
+    for (std::size_t i = 0; i < line.size(); i += step) few.push_back(line[i]);
+    if (!line.empty()) few.push_back(line.back());
+    return few;
+  }
+
+  // The ends of the head's own interval by their formulas, beside the strokes or the edges of the wash.
+  void name_own_ends(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                     LabelSpace& space) const {
+    if (softmax) return;
+    const PageStyle& style = page.style;
+    const float height = style.size();
+    for (const bool top : {true, false}) {
+      std::vector<Vec2> ends;
+      if (own_per_row) {
+        for (const RmsRow& row : drawn)
+          if (const double end = top ? row.high : row.low; end > 0.0)
+            ends.push_back({along.pixel(row.place), up.pixel(end)});
+      } else {
+        for (std::size_t i = 0; i < grid.size(); ++i)
+          if (const double end = top ? own_high : low_at(grid_n[i]); end > 0.0)
+            ends.push_back({along.pixel(grid[i]), up.pixel(end)});
+      }
+      if (ends.empty()) continue;
+      ends = thinned(ends);
+      const RichText words = rich_title(top ? high_name : low_name);
+      const float wide = rich_width(page.measure, words, style.text());
+      std::vector<Vec2> places;
+      for (const Vec2& end : ends)
+        for (const float away : {0.6f, 1.2f, 2.0f}) {
+          const float left = std::clamp(end.x - 0.5f * wide, inner.x0 + style.pt(3.0f), inner.x1 - wide);
+          places.push_back({left, top ? end.y - away * height : end.y + (0.6f + away) * height});
+        }
+      put_led_label(painter, page, space, words, style.text(ink::kLambda.text), places, ends);
+    }
+  }
+
+  void name_median(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const float height = style.size();
+    if (median.n.size() < 2) return;
+    std::vector<Vec2> places, curve;
+    const float width = page.measure.width("median", Face::Sans, height);
+    for (std::size_t i = 0; i < median.n.size(); ++i) {
+      const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
+      for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
+      curve.push_back({along.pixel(median.n[i]), py});
+    }
+    put_led_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places, curve);
   }
 
   void draw_notes(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
                   LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float height = style.size();
-    std::vector<Vec2> places;
-    if (min_row > 1 && std::ranges::any_of(drawn, [](const RmsRow& row) { return !row.counted; })) {
-      for (const float share : {0.88f, 0.8f, 0.7f, 0.95f, 0.6f, 0.5f, 0.4f})
-        places.push_back({inner.x0 + style.pt(3.0f), inner.y0 + share * inner.height()});
-      put_label(painter, page, space, rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"),
-                style.on_lines(ink::kNotCounted.text), places);
-    }
     // On the curves: where there is room, from the right.
     const auto name_curve = [&](const char* words, Color color, const std::vector<Vec2>& curve) {
       std::vector<Vec2> beside;
       const float wide = page.measure.width(words, Face::Sans, height);
       for (std::size_t i = curve.size(); i-- > 0;)
         for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f, 3.8f, 5.0f})
-          beside.push_back(
-              {std::clamp(curve[i].x - 0.5f * wide, inner.x0, inner.x1 - wide), curve[i].y + rise * height});
+          beside.push_back({std::clamp(curve[i].x - 0.5f * wide, inner.x0 + style.pt(3.0f), inner.x1 - wide),
+                            curve[i].y + rise * height});
       if (!beside.empty()) put_led_label(painter, page, space, rich(words), style.on_lines(color), beside, curve);
     };
     std::vector<Vec2> curve;
@@ -278,15 +363,13 @@ class RmsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < measured.low.n.size(); i += 2)
       curve.push_back({along.pixel(measured.low.n[i]), up.pixel(measured.low.median[i])});
     name_curve("random signs", ink::kSecond.text, curve);
-    if (median.n.size() < 2) return;
-    places.clear(), curve.clear();
-    const float width = page.measure.width("median", Face::Sans, height);
-    for (std::size_t i = 0; i < median.n.size(); ++i) {
-      const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
-      for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
-      curve.push_back({along.pixel(median.n[i]), py});
-    }
-    put_led_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places, curve);
+    if (min_row == 1 || std::ranges::all_of(drawn, &RmsRow::counted)) return;
+    std::vector<Vec2> places;
+    for (const float share : {0.88f, 0.8f, 0.7f, 0.95f, 0.6f, 0.5f, 0.4f})
+      for (const float over : {0.0f, 0.06f, 0.12f, 0.18f})
+        places.push_back({inner.x0 + style.pt(3.0f) + over * inner.width(), inner.y0 + share * inner.height()});
+    put_label(painter, page, space, rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"),
+              style.on_lines(ink::kNotCounted.text), places);
   }
 
   void draw_margin(Painter& painter, const PanelFrame& frame, const Axis& up, const Page& page) const {
@@ -312,9 +395,14 @@ class RmsPanel final : public FigurePanel {
         {"above", percent(shares.above), std::max(inner.y0, up.pixel(own_high) - 0.2f * line)},
         {"inside", percent(shares.inside), up.pixel(own_per_row ? std::sqrt(y.low * own_high) : middle)},
         {"below", percent(shares.below), inner.y1 - 2.2f * line}};
+    // Whose interval the shares are of.
+    const float first = softmax ? inner.y0 : inner.y0 + 2.6f * line;
+    if (!softmax)
+      for (const auto& [word, down] : {std::pair{"own", 0.3f}, {"interval", 1.3f}})
+        painter.text({x0, inner.y0 + down * line}, word, style.text(ink::kLambda.text));
     std::vector<float> wanted;
-    for (const Share& share : all) wanted.push_back(std::clamp(share.at, inner.y0, inner.y1));
-    const std::vector<float> places = spread_labels(wanted, 2.3f * line, inner.y0, inner.y1 - 1.6f * line);
+    for (const Share& share : all) wanted.push_back(std::clamp(share.at, first, inner.y1));
+    const std::vector<float> places = spread_labels(wanted, 2.3f * line, first, inner.y1 - 1.6f * line);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!std::isfinite(shares.inside) || std::isnan(places[i])) continue;
       painter.text({x0, places[i] + 0.3f * line}, all[i].name, style.text(ink::kNote));
@@ -339,17 +427,21 @@ std::vector<HeadRef> usual_head(const RunSnapshot& run) {
   return {best};
 }
 
-std::string rms_sentence(const RmsPanel& panel, bool softmax) {
+std::string rms_sentence(const RmsPanel& panel) {
   const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
   std::string text = "Context RMS *ρ*_{*i*} = RMS_{*i*}/*r̄*_{*i*} of " + head_text(panel.head) +
                      (panel.by_position ? " over the position of the row" : " over visible keys *n*_{*i*}") + "; " +
-                     grouped_text(panel.eligible) + " rows with *n*_{*i*} ≥ " + std::to_string(panel.min_row) +
-                     " count" + (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
+                     grouped_text(panel.eligible) + (panel.eligible == 1 ? " row" : " rows") + " with *n*_{*i*} ≥ " +
+                     std::to_string(panel.min_row) + (panel.eligible == 1 ? " counts" : " count") +
+                     (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
   if (panel.by_position)
     text += "Rows see " + (panel.least_n < panel.last_n ? short_text(panel.least_n) + " to " : std::string()) +
             short_text(panel.last_n) + " keys. ";
   text += "Solid 1/√{*n*_{*i*}}, dashed 1: softmax’s interval for uncorrelated values";
-  if (!softmax) text += "; violet: the ends of each row’s own interval, of which the shares are";
+  if (!panel.softmax)
+    text += std::string("; violet: the ends of ") + (panel.own_per_row ? "each row’s" : "its") + " own interval, [" +
+            markup_text(rich_title(panel.low_name)) + ", " + markup_text(rich_title(panel.high_name)) +
+            "], of which the shares are";
   if (std::isfinite(panel.shares.inside))
     text += "; " + percent(panel.shares.above) + " of rows above, " + percent(panel.shares.inside) + " inside, " +
             percent(panel.shares.below) + " below";
@@ -410,7 +502,8 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   }
   const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
   const RowInterval& own = intervals.own();
-  const bool softmax = own.name == "softmax";
+  panel->softmax = own.name == "softmax", panel->all_rows = static_cast<std::int64_t>(series.rho.size());
+  panel->low_name = own.low.name, panel->high_name = own.high.name;
   panel->own_per_row = own.low.per_row() || own.high.per_row();
   panel->own_over_root = own.low.over_root;
   panel->own_low = own.low.value, panel->own_high = own.high.value;
@@ -434,24 +527,33 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
     if (counts) counted.push_back(rho), medians[i] = rho;
     low = std::min(low, rho), high = std::max(high, rho);
   }
-  double highest = 1.0;
+  // The axis holds every bound that is drawn; one at 0 has no place on it.
+  double highest = 1.0, lowest = panel->own_per_row ? kInfinity : panel->low_at(panel->last_n);
   if (panel->own_per_row)
-    for (const RmsRow& row : panel->drawn)
+    for (const RmsRow& row : panel->drawn) {
       if (std::isfinite(row.high)) highest = std::max(highest, row.high);
-  if (panel->own_per_row) panel->own_high = highest;
+      if (row.low > 0.0) lowest = std::min(lowest, row.low);
+    }
+  if (panel->own_per_row)
+    panel->own_high = highest;
+  else if (std::isfinite(panel->own_high))
+    highest = std::max(highest, panel->own_high);
+  if (lowest > 0.0) low = std::min(low, lowest);
   low = std::min({low, 1.0 / std::sqrt(panel->last_n), high > 0.0 ? high : 1.0});
-  const Range range = roomy_range(low, std::max(high, highest), true);
+  // Room for the upper end's name: an eighth of the axis.
+  const double above = panel->softmax ? 1.0 : std::pow(std::max(high, highest) / low, 1.0 / 7.0);
+  const Range range = roomy_range(low, std::max(high, highest) * above, true);
   panel->y = {range.low / 1.08, range.high * 1.06, true};
   panel->x = page_row_axis(series);
   if (std::ssize(counted) >= kLeastRows)
     panel->median = row_medians(series, medians, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)),
                                 series.by_position);
-  panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
+  if (panel->all_rows > 1) panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
   const RunPremise premises(run);
   const HeadPremise premise = premises.of(head.layer, head.head);
   panel->premise = premise_sentence(premise, premises.tests());
   panel->measured = premise_rows(layer, head.head, series);
-  panel->sentence = rms_sentence(*panel, softmax);
+  panel->sentence = rms_sentence(*panel);
   panel->source = run_sentence(run);
   return panel;
 }
@@ -472,6 +574,8 @@ Result<void> check_rms(const FigureRun& run, const FigureChoice& choice) {
 Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice) {
   Figure figure;
   std::size_t heads_drawn = 0;
+  FigureChoice named = choice;  // heads of two runs are told apart
+  named.names = choice.names || runs.size() > 1;
   for (const FigureRun& run : runs) {
     HEADROOM_TRY_VOID(check_rms(run, choice));
     HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, usual_head(*run.run)));
@@ -480,7 +584,7 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
                              " has the most rows outside its interval; --head chooses another");
     for (const HeadRef& head : heads) {
       auto panel = rms_panel(*run.run, head);
-      panel->right = head_title(*run.run, head, choice);
+      panel->right = head_title(*run.run, head, named);
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,
                      head_text(head) + ": no row of " + run.name() + " has a finite context RMS above 0");

@@ -11,8 +11,8 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
-#include "app/session/missing_value.h"
 #include "core/base/number_text.h"
+#include "core/run/missing_value.h"
 
 namespace headroom {
 namespace {

@@ -24,8 +24,8 @@
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
-#include "app/session/missing_value.h"
 #include "core/base/number_text.h"
+#include "core/run/missing_value.h"
 
 namespace headroom {
 namespace {

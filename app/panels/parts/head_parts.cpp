@@ -9,10 +9,10 @@
 #include "app/panels/panel.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/token_text.h"
-#include "app/session/missing_value.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/number_text.h"
 #include "core/run/head_values.h"
+#include "core/run/missing_value.h"
 
 namespace headroom {
 

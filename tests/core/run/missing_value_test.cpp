@@ -1,4 +1,4 @@
-#include "app/session/missing_value.h"
+#include "core/run/missing_value.h"
 
 #include <string>
 
