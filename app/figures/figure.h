@@ -109,6 +109,7 @@ class FigurePanel {
   std::string letter;      // as it is drawn; empty: none
   RichText title, right;   // the y title after the letter; head or group at the right end
   RichText brief;          // the title where that has no room; empty: there is no shorter one
+  std::string model;       // before `right` as far as there is room, where names are asked for (title_line.h)
   float weight = 1.0f;     // share of the row's width
   // Left of `right`, in the title line: of series that have no room for a name beside them.
   std::vector<SeriesName> series_names;

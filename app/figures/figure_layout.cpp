@@ -9,24 +9,16 @@
 #include <string_view>
 #include <utility>
 
+#include "app/figures/title_line.h"
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
 
-// Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
+// Millimetres: where the inner rectangle begins below the top.
 constexpr float kPageTitle = 5.4f;  // above the panels
-constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kBetweenNames = 1.8f,
-                kBeforeHead = 2.0f, kFromLetter = 1.0f;
-
-// From the left edge of a letter to the title.
-float letter_room(const FigurePanel& panel, const Page& page) {
-  if (panel.letter.empty()) return 0.0f;
-  const TextStyle style = page.style.letter();
-  return std::max(page.style.mm(kAfterLetter),
-                  page.measure.width(panel.letter, style.face, style.size) + page.style.mm(kFromLetter));
-}
+constexpr float kTitleLine = 6.2f;
 
 // "model · L17.H4" in this room: the model's name gives way first.
 RichText fitted_right(const FigurePanel& panel, float room, const Page& page) {
@@ -46,20 +38,21 @@ float title_width(const FigurePanel& panel, const RichText& title, const Page& p
   const PageStyle& style = page.style;
   const float letter = letter_room(panel, page);
   const float right = panel.right.empty() ? 0.0f
-                                          : style.mm(kBeforeHead) +
+                                          : style.mm(TitleLine::kBeforeHead) +
                                                 rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
   float names = 0.0f;
   for (const SeriesName& name : panel.series_names)
-    names += style.mm(kBetweenNames) + rich_width(page.measure, name.text, style.text());
-  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + names + right;
+    names += style.mm(TitleLine::kBetweenNames) + rich_width(page.measure, name.text, style.text());
+  return style.mm(2.0f * TitleLine::kEdge) + letter + rich_width(page.measure, title, style.title()) + names + right;
 }
 
 TextStyle page_title(const Page& page) { return {Face::SansSemibold, page.style.letter().size, ink::kBlack}; }
 float page_title_width(const Figure& figure, const Page& page) {
-  return page.style.mm(2.0f * kEdge) + page.measure.width(figure.title, Face::SansSemibold, page_title(page).size);
+  return page.style.mm(2.0f * TitleLine::kEdge) +
+         page.measure.width(figure.title, Face::SansSemibold, page_title(page).size);
 }
 
-float right_edge(const Page& page) { return page.style.mm(kEdge); }
+float right_edge(const Page& page) { return page.style.mm(TitleLine::kEdge); }
 
 struct Row {
   std::vector<PanelRoom> room;
@@ -224,12 +217,14 @@ Result<void> settle_height(Figure& figure, const Page& page) {
 
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page) {
   const PageStyle& style = page.style;
-  if (!figure.title.empty()) painter.text({style.mm(kEdge), style.line_mm(kBaseline)}, figure.title, page_title(page));
+  if (!figure.title.empty())
+    painter.text({style.mm(TitleLine::kEdge), style.line_mm(TitleLine::kBaseline)}, figure.title, page_title(page));
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const FigurePanel& panel = *figure.panels[i];
     const PanelFrame& frame = frames[i];
     painter.begin_panel("panel " + std::to_string(i), frame.outer);
-    const float baseline = frame.outer.y0 + style.line_mm(kBaseline), x = frame.outer.x0 + style.mm(kEdge);
+    const float baseline = frame.outer.y0 + style.line_mm(TitleLine::kBaseline),
+                x = frame.outer.x0 + style.mm(TitleLine::kEdge);
     if (!panel.letter.empty()) painter.text({x, baseline}, panel.letter, style.letter());
     const bool fits = panel.brief.empty() || title_width(panel, panel.title, page) <= frame.outer.width() + 0.01f;
     const RichText& title = fits ? panel.title : panel.brief;
@@ -237,14 +232,15 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
     const float own =
         panel.right.empty() ? 0.0f : rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
     const RichText head = fitted_right(panel, frame.outer.width() - title_width(panel, title, page) + own, page);
-    float right = frame.outer.x1 - style.mm(kEdge);
-    if (!head.empty()) right -= rich_width(page.measure, head, style.head()) + style.mm(kBetweenNames);
+    float right = frame.outer.x1 - style.mm(TitleLine::kEdge);
+    if (!head.empty()) right -= rich_width(page.measure, head, style.head()) + style.mm(TitleLine::kBetweenNames);
     for (auto name = panel.series_names.rbegin(); name != panel.series_names.rend(); ++name) {
       draw_rich(painter, {right, baseline}, name->text, style.text(name->color), Painter::Align::Right);
-      right -= rich_width(page.measure, name->text, style.text()) + style.mm(kBetweenNames);
+      right -= rich_width(page.measure, name->text, style.text()) + style.mm(TitleLine::kBetweenNames);
     }
     if (!head.empty())
-      draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, head, style.head(), Painter::Align::Right);
+      draw_rich(painter, {frame.outer.x1 - style.mm(TitleLine::kEdge), baseline}, head, style.head(),
+                Painter::Align::Right);
     if (page.left_out) page.left_out->panel = i;
     panel.draw(painter, frame, page);
     painter.end_panel();

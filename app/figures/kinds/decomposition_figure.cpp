@@ -15,9 +15,11 @@
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_beyond.h"
+#include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/figures/row_axis.h"
 #include "app/figures/row_curve.h"
+#include "app/figures/title_line.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
@@ -27,6 +29,8 @@ namespace {
 
 constexpr std::size_t kMostTermHeads = 2;
 constexpr float kTermBand = 0.15f;
+// Nats that the axis spans at least: what float32 rounds, some 10⁻⁷ of these, is not seen.
+constexpr double kLeastSpan = 0.02;
 
 // Solid lines first: where two lie on each other, both show.
 struct TermStyle {
@@ -65,6 +69,9 @@ class TermPanel final : public FigurePanel {
   HeadRef head{-1, -1};  // of its rows; −1: of all, by layer
   std::array<TermLine, kTerms> lines;
   PageAxis x, y;
+  // Of a panel with another at its left, which has the axis and its words: what it says beside that one, and what where
+  // it stands alone, as on a composed page.
+  RichText beside, alone;
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
@@ -103,6 +110,8 @@ class TermPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y_axis(), page);
     painter.end_plot();
+    const float taken = title.empty() ? draw_own_title(painter, frame, page) : 0.0f;
+    draw_model_name(painter, *this, frame, page, taken);
   }
 
   void add_data(FigureData& data) const override {
@@ -143,6 +152,17 @@ class TermPanel final : public FigurePanel {
                     rich(short_text(line.median[farthest])), kTermStyles[t].color);
         painter.end_series();
       }
+  }
+  // Returns how wide it is.
+  float draw_own_title(Painter& painter, const PanelFrame& frame, const Page& page) const {
+    const TitleLine line = free_title_line(*this, frame, page);
+    RichText words = bare_y ? beside : alone;
+    if (rich_width(page.measure, words, page.style.title()) + page.style.mm(2.0f) > line.width()) {
+      if (bare_y) leave_out(page, words);
+      words = bare_y ? RichText() : rich("nats");
+    }
+    draw_rich(painter, {line.from, line.baseline}, words, page.style.title());
+    return rich_width(page.measure, words, page.style.title());
   }
   static std::vector<RichText> term_names() {
     std::vector<RichText> names;
@@ -324,7 +344,8 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   std::vector<std::unique_ptr<TermPanel>> panels;
   for (const HeadRef& head : heads) {
     panels.push_back(head_panel(run, head, !panels.empty()));
-    panels.back()->right = head_title(run, head, choice);
+    panels.back()->right = rich(head_text(head));
+    if (choice.names) panels.back()->model = model_of(run), panels.back()->title = panels.back()->brief;
   }
   if (drawn.layers.size() * drawn.heads.size() > 1) panels.push_back(layer_panel(run, drawn, means));
   // One y axis throughout.
@@ -336,7 +357,9 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
         for (const double value : *part)
           if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value), any = true;
   if (!any) return Error(ErrorCode::Unsupported, "decomposition: no row of " + one.name() + " has a finite log ρ");
+  if (high - low < kLeastSpan) low = std::min(low, -0.5 * kLeastSpan), high = std::max(high, 0.5 * kLeastSpan);
   const Range range = nice_range(low, high, false);
+  std::vector<TermPanel*> all;  // as the figure has them
   for (auto& panel : panels) {
     panel->y = {choice.low.value_or(range.low), choice.high.value_or(range.high)};
     panel->sentence += beyond_sentence(
@@ -346,11 +369,17 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
                                     line.curve.median, [&](double v) { return v < panel->y.low || v > panel->y.high; });
                               }),
         "term reaches", "terms reach");
+    all.push_back(panel.get());
     figure.panels.push_back(std::move(panel));
   }
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 120.0, 57.0);
   for (const std::vector<std::size_t>& row : figure.rows)
-    for (std::size_t i = 1; i < row.size(); ++i) figure.panels[row[i]]->bare_y = true;
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      TermPanel& panel = *all[row[i]];
+      panel.bare_y = true;
+      panel.alone = std::exchange(panel.title, {}), panel.brief = {};
+      if (panel.head.layer < 0) panel.beside = rich("means over rows");
+    }
   return figure;
 }
 

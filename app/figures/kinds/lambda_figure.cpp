@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/lambda_layers.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_beyond.h"
+#include "app/figures/title_line.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
@@ -381,6 +383,7 @@ class LambdaHistogramPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
+    draw_model_name(painter, *this, frame, page);
   }
   void add_data(FigureData& data) const override {
     for (std::size_t i = 0; i < counts.bins(); ++i) {
@@ -486,6 +489,13 @@ std::unique_ptr<LambdaHistogramPanel> histogram_panel(const FigureRun& run, cons
   return panel;
 }
 
+// "Of by_diff_v2 (diff_v2): ", where a figure has several runs.
+std::string of_run(const FigureRun& run) {
+  const std::string file = run.path.stem().string(), model = model_of(*run.run);
+  const std::string named = model.empty() || model == file ? "" : " (" + literal_markup(model) + ")";
+  return "Of " + literal_markup(file) + named + ": ";
+}
+
 // The head whose λ differs most between tokens.
 const LambdaHead& most_varied(const std::vector<LambdaHead>& heads) {
   const LambdaHead* best = &heads.front();
@@ -529,18 +539,21 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
     HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(run, choice));
     const std::vector<LambdaHead> heads = lambda_heads(*run.run, drawn, false),
                                   by_layer = lambda_heads(*run.run, drawn, true);
+    const std::string said = runs.size() > 1 ? of_run(run) : std::string();
     if (!by_layer.empty()) {
       std::vector<HeadRef> of;
       for (const LambdaHead& one : by_layer) of.push_back(one.head);
-      layers.push_back(lambda_layer_panel(*run.run, of, drawn_share(*run.run, drawn), choice));
+      layers.push_back(lambda_layer_panel(*run.run, of, said, drawn_share(*run.run, drawn), choice));
     }
     if (heads.empty()) continue;
     const bool first = !strips;
     if (first) {
       auto strip = strip_panel(*run.run, drawn, heads, choice);
+      auto each = quantile_panel(*run.run, drawn, heads, choice);
       units = strip->rows.units();
+      strip->sentence.insert(0, said), each->sentence.insert(0, said);
       figure.panels.push_back(std::move(strip));
-      figure.panels.push_back(quantile_panel(*run.run, drawn, heads, choice));
+      figure.panels.push_back(std::move(each));
       strips = true;
     }
     // Of several runs the first shows all heads, the others one each.
@@ -556,8 +569,11 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
       figure.notes.push_back(run.name() + ": λ of " + head_text(one->head) +
                              " differs most between tokens; --head chooses another");
     }
-    histograms.push_back(histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1));
-    histograms.back()->right = head_title(*run.run, one->head, choice);
+    auto histogram = histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1);
+    histogram->sentence.insert(0, said);
+    histograms.push_back(std::move(histogram));
+    histograms.back()->right = rich(head_text(one->head));
+    if (choice.names) histograms.back()->model = model_of(*run.run);
   }
   for (auto* part : {&layers, &histograms})
     for (auto& panel : *part) figure.panels.push_back(std::move(panel));

@@ -119,7 +119,8 @@ class LambdaLayerPanel final : public FigurePanel {
 }  // namespace
 
 std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads,
-                                                const std::string& share, const FigureChoice& choice) {
+                                                const std::string& of, const std::string& share,
+                                                const FigureChoice& choice) {
   auto panel = std::make_unique<LambdaLayerPanel>();
   panel->kind = "lambda", panel->name = "layers";
   double low = 0.0, high = 1.0;
@@ -138,10 +139,10 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   panel->x.whole = true, panel->x.title = rich(layers_title(layers, run.all_layers));
   panel->title = rich("DIFF V1: *λ* of the layer");
   panel->source = run_sentence(run);
-  panel->sentence =
-      "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
-      "layer) (dashed)." +
-      share;
+  panel->sentence = of +
+                    "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
+                    "layer) (dashed)." +
+                    share;
   panel->sentence += beyond_sentence(
       std::ranges::count_if(
           panel->layers, [&](const LayerLambda& one) { return one.value < panel->y.low || one.value > panel->y.high; }),

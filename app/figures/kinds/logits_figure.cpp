@@ -55,7 +55,9 @@ class LogitLayersPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), page.style.pt(1.0f), below_axis(x, page)};
+    // For the last label of many layers; the panel may become narrower than it is thought to be.
+    const float end = std::max(page.style.pt(2.0f), beyond_axis(x, 0.7f * inner.x, page));
+    return {left_of_axis(y, inner.y, page), end, page.style.pt(1.0f), below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(22.0f), page.style.pt(1.6f) * static_cast<float>(drawn.layers.size())),
@@ -90,9 +92,8 @@ class LogitLayersPanel final : public FigurePanel {
       for (std::size_t i = 0; i < heads.size(); ++i) {
         const double value = largest ? heads[i].high : heads[i].low;
         if (!std::isfinite(value) || is_chosen(heads[i].head)) continue;
-        const Vec2 at = point(i, value, along, up);
-        painter.disc(at, radius, largest ? ink::kFirst.mark : ink::kSecond.mark);
-        space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
+        draw_end(painter, point(i, value, along, up), radius, largest ? ink::kFirst.mark : ink::kSecond.mark,
+                 !largest && at_one_place(heads[i], up, radius), page, space);
       }
       painter.end_series();
     }
@@ -131,6 +132,21 @@ class LogitLayersPanel final : public FigurePanel {
     return {along.pixel(static_cast<double>(layer)), up.pixel(value)};
   }
 
+  // The smallest logit of one entry, or of equal ones, is the largest: a ring around its disc.
+  static bool at_one_place(const LogitEnds& head, const Axis& up, float radius) {
+    return std::abs(up.pixel(head.low) - up.pixel(head.high)) < radius;
+  }
+  static void draw_end(Painter& painter, Vec2 at, float radius, Color color, bool open, const Page& page,
+                       LabelSpace& space) {
+    if (open) {
+      radius += page.style.pt(1.1f);
+      painter.ring(at, radius, color, page.style.pt(0.7f));
+    } else {
+      painter.disc(at, radius, color);
+    }
+    space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
+  }
+
   void draw_caps(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
     for (const double cap : caps) {
@@ -151,13 +167,12 @@ class LogitLayersPanel final : public FigurePanel {
       for (std::size_t i = 0; i < heads.size(); ++i) {
         const double value = largest ? heads[i].high : heads[i].low;
         if (!is_chosen(heads[i].head) || !std::isfinite(value)) continue;
-        const Vec2 at = point(i, value, along, up);
         const float radius = page.style.pt(1.4f);
         painter.begin_series(
             {largest ? "logit_max" : "logit_min", head_text(chosen.front()), largest ? "largest" : "smallest"});
-        painter.disc(at, radius, ink::kHead.mark);
+        draw_end(painter, point(i, value, along, up), radius, ink::kHead.mark,
+                 !largest && at_one_place(heads[i], up, radius), page, space);
         painter.end_series();
-        space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
       }
   }
 

@@ -18,6 +18,7 @@
 #include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/running_quantiles.h"
+#include "app/figures/title_line.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
@@ -134,6 +135,7 @@ class GainRowsPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
+    draw_model_name(painter, *this, frame, page);
   }
 
   void add_data(FigureData& data) const override {
@@ -171,8 +173,8 @@ class GainLayersPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), std::max(page.style.pt(4.0f), beyond_axis(x, inner.x, page)), 0.0f,
-            below_axis(x, page)};
+    const float end = std::max(page.style.pt(4.0f), beyond_axis(x, 0.7f * inner.x, page));
+    return {left_of_axis(y, inner.y, page), end, 0.0f, below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(20.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),
@@ -282,7 +284,8 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
 
   auto rows = std::make_unique<GainRowsPanel>();
   GainRowsPanel& a = *rows;
-  a.kind = "norm-gain", a.name = "head", a.head = head, a.right = head_title(run, head, choice);
+  a.kind = "norm-gain", a.name = "head", a.head = head, a.right = rich(head_text(head));
+  if (choice.names) a.model = model_of(run);
   a.title = rich("gain of the head norm, 1/√{RMS² + *ε*}"), a.brief = rich("gain of the head norm");
   const HeadSeries series = make_head_series(run, *layer, head.head);
   a.cap = 1.0 / std::sqrt(series.norm_epsilon), a.counted = series.gains, a.at_cap = series.gains_at_cap;

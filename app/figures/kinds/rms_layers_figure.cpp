@@ -34,6 +34,11 @@ float rms_left(const PageAxis& a, const PageAxis& b, const Page& page) {
   return widest;
 }
 
+// What the last label of the axis takes; where a panel is narrower than it is thought to be, this is a little more.
+float rms_right(const PageAxis& x, Vec2 inner, const Page& page) {
+  return std::max(page.style.pt(2.0f), beyond_axis(x, 0.9f * inner.x, page));
+}
+
 // The rows of one layer's heads, or of one head, together.
 struct RmsColumn {
   std::int64_t layer = 0, head = -1;  // −1: of several
@@ -51,8 +56,8 @@ class RmsQuantilesPanel final : public FigurePanel {
   std::weak_ptr<const bool> below;     // the panel below has the numbers of x, as long as it is part of the figure
   std::string sentence;
 
-  PanelRoom room(const Page& page, Vec2) const override {
-    return {rms_left(y, other_y, page), page.style.pt(2.0f), 0.0f, below_axis(layers(), page)};
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {rms_left(y, other_y, page), rms_right(x, inner, page), 0.0f, below_axis(layers(), page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(26.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),
@@ -178,8 +183,8 @@ class RmsOutsidePanel final : public FigurePanel {
   std::shared_ptr<const bool> there = std::make_shared<const bool>(true);
   std::string sentence;
 
-  PanelRoom room(const Page& page, Vec2) const override {
-    return {rms_left(other_y, y, page), page.style.pt(2.0f), 0.0f, below_axis(x, page)};
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {rms_left(other_y, y, page), rms_right(x, inner, page), 0.0f, below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(26.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),
@@ -325,6 +330,8 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   if (!(most_n > 0.0))
     return Error(ErrorCode::Unsupported, "rms-layers: no row of " + one.name() + " has a finite context RMS");
   low = std::min(low, 1.0 / std::sqrt(most_n));
+  // Of one token all are 1: the axis still has numbers on both sides.
+  if (high < 1.05 * low) low /= 1.5, high *= 1.5;
   RmsQuantilesPanel& a = *quantiles_panel;
   a.kind = "rms-layers", a.name = "quantiles", a.columns = columns, a.least_n = least_n, a.most_n = most_n;
   a.x = layer_axis(by_head ? drawn.heads : drawn.layers, by_head ? 0 : drawn.all_layers);

@@ -16,6 +16,7 @@
 #include "app/figures/head_levels.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/plot/label_layout.h"
 #include "core/base/number_text.h"
@@ -25,10 +26,11 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kMostNamed = 6;
+constexpr std::size_t kMostNamed = 6, kMostTogether = 3;
 constexpr std::size_t kMostWithRims = 2000;  // points
-constexpr float kTitleLineMm = 6.2f;         // above every inner rectangle
-constexpr float kBarLow = 0.17f;             // of the map: paler points would be lost on paper
+constexpr float kFar = 1e9f;
+constexpr float kTitleLineMm = 6.2f;  // above every inner rectangle
+constexpr float kBarLow = 0.17f;      // of the map: paler points would be lost on paper
 
 struct ScatterPoint {
   HeadRef head;
@@ -53,6 +55,7 @@ class ScatterPanel final : public FigurePanel {
   std::optional<PageBar> bar;
   RichText bar_name;
   PageAxis x, y;
+  std::int64_t beyond = 0;  // points above and below a range that was asked for
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
@@ -71,7 +74,7 @@ class ScatterPanel final : public FigurePanel {
     painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.6f));
     draw_levels(painter, inner, along, up, page, space);
-    draw_points(painter, along, up, page, space);
+    draw_points(painter, inner, along, up, page, space);
     if (bar) draw_bar(painter, frame, page, space);
     name_heads(painter, along, up, page, space);
     name_levels(painter, inner, along, up, page, space);
@@ -127,14 +130,19 @@ class ScatterPanel final : public FigurePanel {
       const Rect there = corner_of(inner, i % 4, page, small);
       const Rect wanted =
           there.inset(-spare * there.width() - page.style.pt(6.0f), -spare * there.height() - page.style.pt(4.0f));
-      const bool taken =
-          there.width() > 0.7f * inner.width() || there.height() > 0.35f * inner.height() ||
-          std::ranges::any_of(
-              drawn, [&](const ScatterPoint& p) { return wanted.contains({along.pixel(p.x), up.pixel(p.y)}); }) ||
-          std::ranges::any_of(levels, [&](const ScatterLevel& level) {
-            const float at = level.of_x ? along.pixel(level.value) : up.pixel(level.value);
-            return level.of_x ? at > wanted.x0 && at < wanted.x1 : at > wanted.y0 && at < wanted.y1;
-          });
+      const bool taken = there.width() > 0.7f * inner.width() || there.height() > 0.35f * inner.height() ||
+                         std::ranges::any_of(drawn,
+                                             [&](const ScatterPoint& p) {
+                                               const float arrow =
+                                                   on_axes(p) ? 0.0f : page.style.pt(6.0f);  // at the edge
+                                               const float height = std::clamp(up.pixel(std::clamp(p.y, y.low, y.high)),
+                                                                               inner.y0 + arrow, inner.y1 - arrow);
+                                               return wanted.contains({along.pixel(p.x), height});
+                                             }) ||
+                         std::ranges::any_of(levels, [&](const ScatterLevel& level) {
+                           const float at = level.of_x ? along.pixel(level.value) : up.pixel(level.value);
+                           return level.of_x ? at > wanted.x0 && at < wanted.x1 : at > wanted.y0 && at < wanted.y1;
+                         });
       if (!taken) return Corner{there, small};
     }
     return {};
@@ -183,16 +191,30 @@ class ScatterPanel final : public FigurePanel {
     }
   }
 
-  void draw_points(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
+  void draw_points(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
     const float size = radius(page), rim = page.style.pt(0.3f);
     for (const ScatterPoint& point : drawn) {
       const Vec2 at{along.pixel(point.x), up.pixel(point.y)};
+      if (!on_axes(point)) continue;
       if (drawn.size() <= kMostWithRims) painter.disc(at, size + rim, ink::kWhite);
       const Color color = bar ? bar_color(*bar, point.color) : ink::kPoint;
       painter.begin_series({quantity_text(quantity_y), head_text(point.head), "head"});
       painter.disc(at, size, color);
       painter.end_series();
       space.block(Rect{at.x - size, at.y - size, at.x + size, at.y + size});
+    }
+    for (const ScatterPoint& point : drawn) {
+      if (on_axes(point)) continue;
+      // Where the axis is logarithmic, 0 is as far below as can be said.
+      const float height = point.y < y.low ? inner.y1 + 10.0f : inner.y0 - 10.0f;
+      const bool own = !chosen.empty() && chosen.front() == point.head;
+      const RichText number = rich_number(short_text(point.y));
+      painter.begin_series({quantity_text(quantity_y), head_text(point.head), "beyond"});
+      draw_beyond(painter, page, space, inner, {along.pixel(point.x), height},
+                  beyond <= kMostNumbersBeyond ? number : RichText(),
+                  own ? ink::kHead : MarkColor{ink::kPoint, ink::kBlack});
+      painter.end_series();
     }
     for (const HeadRef& head : chosen)
       if (const ScatterPoint* point = find(head)) {
@@ -206,11 +228,43 @@ class ScatterPanel final : public FigurePanel {
 
   [[nodiscard]] const ScatterPoint* find(const HeadRef& head) const {
     const auto found = std::ranges::find(drawn, head, &ScatterPoint::head);
-    return found == drawn.end() ? nullptr : &*found;
+    return found == drawn.end() || !on_axes(*found) ? nullptr : &*found;
+  }
+  // Along x all are; along y a range may leave some out.
+  [[nodiscard]] bool on_axes(const ScatterPoint& point) const { return point.y >= y.low && point.y <= y.high; }
+
+  // Points that lie so near to one, itself among them, that a name could be of each: all of them from left to right, or
+  // the one alone where they are many. Heads that were asked for have names of their own.
+  [[nodiscard]] std::vector<const ScatterPoint*> together_with(const ScatterPoint& one, const Axis& along,
+                                                               const Axis& up, const Page& page) const {
+    const float near = 2.0f * radius(page) + page.style.pt(2.0f);
+    std::vector<const ScatterPoint*> all;
+    for (const ScatterPoint& point : drawn) {
+      const Vec2 away{along.pixel(point.x) - along.pixel(one.x), up.pixel(point.y) - up.pixel(one.y)};
+      const bool own_name = point.head != one.head && std::ranges::find(chosen, point.head) != chosen.end();
+      if (on_axes(point) && !own_name && std::hypot(away.x, away.y) <= near) all.push_back(&point);
+    }
+    if (all.size() > kMostTogether) return {&one};
+    std::ranges::stable_sort(all, [](const auto* a, const auto* b) { return a->x < b->x; });
+    return all;
+  }
+  // "L18.H7, H8".
+  static RichText names_of(const std::vector<const ScatterPoint*>& points) {
+    std::string text;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool same_layer = i > 0 && points[i]->head.layer == points[i - 1]->head.layer;
+      text +=
+          (i > 0 ? ", " : "") + (same_layer ? "H" + std::to_string(points[i]->head.head) : head_text(points[i]->head));
+    }
+    return rich(text);
   }
 
-  // Of places for a name those that lie nearer to its point than to any other.
-  [[nodiscard]] std::vector<Vec2> nearest_places(std::vector<Vec2> places, const ScatterPoint& own, float width,
+  using Points = std::vector<const ScatterPoint*>;
+  static bool has_point(const Points& points, const ScatterPoint& one) {
+    return std::ranges::find(points, &one) != points.end();
+  }
+  // Of places for a name those that lie clearly nearer to its points than to any other.
+  [[nodiscard]] std::vector<Vec2> nearest_places(std::vector<Vec2> places, const Points& own, float width,
                                                  const Axis& along, const Axis& up, const Page& page) const {
     std::erase_if(places, [&](const Vec2& place) {
       const auto away = [&](const ScatterPoint& point) {
@@ -219,48 +273,84 @@ class ScatterPanel final : public FigurePanel {
         return std::hypot(at.x - std::clamp(at.x, place.x, place.x + width),
                           at.y - std::clamp(at.y, place.y - 0.75f * size, place.y));
       };
-      const float mine = away(own);
-      return std::ranges::any_of(
-          drawn, [&](const ScatterPoint& point) { return point.head != own.head && away(point) < mine - 0.01f; });
+      float mine = kFar;
+      for (const ScatterPoint* point : own) mine = std::min(mine, away(*point));
+      return std::ranges::any_of(drawn, [&](const ScatterPoint& point) {
+        return on_axes(point) && !has_point(own, point) && away(point) < mine + page.style.pt(1.0f);
+      });
     });
     return places;
   }
 
+  // Whether a line from a point to a name passes over another point; those that lie on it are where the line begins.
+  [[nodiscard]] bool passes_points(Vec2 from, Vec2 to, const Points& own, const Axis& along, const Axis& up,
+                                   const Page& page) const {
+    const Vec2 way = to - from;
+    const float length = std::max(way.x * way.x + way.y * way.y, 1e-6f), near = radius(page) + page.style.pt(0.8f);
+    return std::ranges::any_of(drawn, [&](const ScatterPoint& point) {
+      const Vec2 at = Vec2{along.pixel(point.x), up.pixel(point.y)} - from;
+      const Vec2 off = at - way * std::clamp((at.x * way.x + at.y * way.y) / length, 0.0f, 1.0f);
+      return on_axes(point) && !has_point(own, point) && std::hypot(at.x, at.y) > near &&
+             std::hypot(off.x, off.y) < near;
+    });
+  }
+
+  // Farther off, on a line that leads to the point; whether there is room.
+  bool lead_name(Painter& painter, const RichText& label, Color color, const Points& own, const Axis& along,
+                 const Axis& up, bool given, const Page& page, LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const float width = rich_width(page.measure, label, style.text());
+    const float off = given ? style.pt(3.2f) : radius(page) + style.pt(0.6f);
+    for (const float gap : {8.0f, 14.0f, 20.0f, 28.0f, 40.0f}) {
+      if (given ? gap < 14.0f : gap > 20.0f) continue;
+      for (const ScatterPoint* point : own) {
+        const Vec2 at{along.pixel(point->x), up.pixel(point->y)};
+        std::vector<Vec2> places = places_beside(at, width, style.pt(gap), page);
+        for (const float down : {-gap * style.times - 0.24f * style.size(), gap * style.times + 0.78f * style.size()})
+          for (const float aside : {0.0f, -width, style.pt(gap), -style.pt(gap) - width})
+            places.push_back({at.x + aside, at.y + down});
+        for (const Vec2& place : places) {
+          const Vec2 near{std::clamp(at.x, place.x - style.pt(1.6f), place.x + width + style.pt(1.6f)),
+                          std::clamp(at.y, place.y - 0.85f * style.size(), place.y + 0.3f * style.size())};
+          const Vec2 way = near - at;
+          const Vec2 from = at + way * (off / std::max(1.0f, std::hypot(way.x, way.y)));
+          if (passes_points(at, near, own, along, up, page) || space.crosses_label(from, near, style.pt(1.0f)))
+            continue;
+          if (!try_label(painter, page, space, label, style.text(color), std::array{place})) continue;
+          painter.line(from, near, color, style.pt(0.5f));
+          space.lead(from, near, style.pt(1.0f));
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   void name_heads(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
-    std::size_t named = 0;
-    std::vector<HeadRef> all = chosen;
+    std::vector<HeadRef> all = chosen, named;
     for (const HeadRef& head : extremes)
       if (std::ranges::find(chosen, head) == chosen.end()) all.push_back(head);
     for (const HeadRef& head : all) {
       const ScatterPoint* point = find(head);
-      if (point == nullptr || named >= std::max(kMostNamed, chosen.size())) continue;
+      if (point == nullptr || std::ranges::find(named, head) != named.end()) continue;
       const bool given = std::ranges::find(chosen, head) != chosen.end();
+      const Points own = given ? Points{point} : together_with(*point, along, up, page);
+      if (named.size() + own.size() > std::max(kMostNamed, chosen.size())) continue;
       const Color color = given && head == chosen.front() ? ink::kHead.text : ink::kBlack;
-      const Vec2 at{along.pixel(point->x), up.pixel(point->y)};
-      const RichText label = rich(head_text(head));
+      const RichText label = names_of(own);
       const float width = rich_width(page.measure, label, style.text());
       bool there = false;
       for (const float gap : {given ? 4.5f : 2.8f, given ? 6.5f : 4.5f})
-        there = there || try_label(painter, page, space, label, style.text(color),
-                                   nearest_places(places_beside(at, width, style.pt(gap), page), *point, width, along,
-                                                  up, page));
-      // One that was asked for stands farther off, on a line that leads to it.
-      for (const float gap : {14.0f, 20.0f, 28.0f, 40.0f}) {
-        if (there || !given) break;
-        for (const Vec2& place : places_beside(at, width, style.pt(gap), page)) {
-          const std::array<Vec2, 1> only = {place};
-          if (!try_label(painter, page, space, label, style.text(color), only)) continue;
-          const Vec2 near{std::clamp(at.x, place.x - style.pt(1.0f), place.x + width + style.pt(1.0f)),
-                          std::clamp(at.y, place.y - 0.85f * style.size(), place.y + 0.3f * style.size())};
-          const Vec2 way = near - at;
-          const float length = std::max(1.0f, std::hypot(way.x, way.y));
-          painter.line(at + way * (style.pt(3.2f) / length), near, color, style.pt(0.5f));
-          there = true;
-          break;
+        for (const ScatterPoint* one : own) {
+          const Vec2 at{along.pixel(one->x), up.pixel(one->y)};
+          there = there ||
+                  try_label(painter, page, space, label, style.text(color),
+                            nearest_places(places_beside(at, width, style.pt(gap), page), own, width, along, up, page));
         }
-      }
-      named += there ? 1 : 0;
+      there = there || lead_name(painter, label, color, own, along, up, given, page, space);
+      for (const ScatterPoint* one : own)
+        if (there) named.push_back(one->head);
       if (!there && given) leave_out(page, label);  // in place of an extreme the next one is named
     }
   }
@@ -341,6 +431,14 @@ PageAxis scatter_axis(const QuantityRef& ref, const std::vector<double>& values,
   return axis;
 }
 
+// As it was asked for; one that reaches to 0 is linear.
+void set_range(PageAxis& axis, const FigureChoice& choice) {
+  if (!choice.low && !choice.high) return;
+  const double low = choice.low.value_or(axis.low), high = choice.high.value_or(axis.high);
+  if (!(high > low)) return;
+  axis.low = low, axis.high = high, axis.log = axis.log && low > 0.0;
+}
+
 std::string scatter_definition(const QuantityRef& ref) {
   std::string text = plain_text(rich_title(quantity_heading(ref)));
   if (!ref.info->definition.empty()) text += ": " + definition_markup(ref.info->definition);
@@ -407,6 +505,10 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
   add_levels(panel->levels, run, refs[1], false, choice.epsilon);
   panel->x = scatter_axis(refs[0], x, panel->levels, true, {});
   panel->y = scatter_axis(refs[1], y, panel->levels, false, choice.scale);
+  // With a third quantity the range is of its colours.
+  if (refs.size() == 2) set_range(panel->y, choice);
+  panel->beyond = std::ranges::count_if(
+      panel->drawn, [&](const ScatterPoint& point) { return point.y < panel->y.low || point.y > panel->y.high; });
   std::erase_if(panel->levels, [&](const ScatterLevel& level) {
     const PageAxis& axis = level.of_x ? panel->x : panel->y;
     return !(level.value >= axis.low && level.value <= axis.high);
@@ -443,10 +545,13 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
     if (i == 0 || refs[i].info != refs[0].info) panel->sentence += scatter_definition(refs[i]) + " ";
   for (const ScatterLevel& level : panel->levels)
     if (level.on < 2.0f) panel->sentence += "Dotted: what uniform attention has, " + short_text(level.value) + ". ";
+  if (const std::string said = beyond_sentence(panel->beyond, "head lies", "heads lie"); !said.empty())
+    panel->sentence += said.substr(1) + " ";
   if (values.lacking > 0)
     panel->sentence += "Left out: " + heads(static_cast<std::size_t>(values.lacking)) + " without a value. ";
   panel->sentence += "Names: " + std::string(choice.heads.empty() ? "" : "the heads that were asked for, and ") +
-                     "those at the ends of the axes, where there is room. ";
+                     "those at the ends of the axes, where there is room; "
+                     "of points that lie together from left to right. ";
   Figure figure;
   figure.panels.push_back(std::move(panel));
   arrange(figure, choice, 84.0, 120.0, 62.0);

@@ -31,11 +31,18 @@ namespace {
 constexpr float kStrip = 6.0f;     // millimetres: the plot of one layer
 constexpr double kBeside = 0.24;   // of a layer, between the maps of a pair
 constexpr float kRowPitch = 3.0f;  // millimetres, of the heads that are listed
+constexpr float kColumn = 1.1f;    // points: marks of one map and layer that are nearer to the next are thinner
+constexpr double kMmOfPoint = 25.4 / 72.0;
 constexpr std::array<const char*, 3> kTopKeys = {"1", "4", "16"};
 
 QuantityRef sinks_quantity(const std::string& text) {
   const Result<QuantityRef> ref = parse_quantity(text);
   return ref ? *ref : QuantityRef{};
+}
+
+// What the last label of an axis of layers takes; the panel may become narrower than it is thought to be.
+float right_of_layers(const PageAxis& x, Vec2 inner, const Page& page) {
+  return std::max(page.style.pt(2.0f), beyond_axis(x, 0.7f * inner.x, page));
 }
 
 std::vector<double> sinks_values(const RunSnapshot& run, const QuantityRef& ref, const DrawnHeads& drawn) {
@@ -73,12 +80,9 @@ class SinkLayersPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), page.style.pt(1.0f), below_axis(x, page)};
+    return {left_of_axis(y, inner.y, page), right_of_layers(x, inner, page), page.style.pt(1.0f), below_axis(x, page)};
   }
-  Vec2 least_inner(const Page& page) const override {
-    const auto columns = static_cast<float>(drawn.layers.size() * series.size());
-    return {std::max(page.style.mm(22.0f), page.style.pt(1.1f) * columns), page.style.mm(16.0f)};
-  }
+  Vec2 least_inner(const Page& page) const override { return {page.style.mm(22.0f), page.style.mm(16.0f)}; }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const PageStyle& style = page.style;
@@ -154,11 +158,13 @@ class SinkLayersPanel final : public FigurePanel {
   void draw_heads(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
                   LabelSpace& space) const {
     const Color color = series.size() > 1 ? one.color.mark : ink::kOthers.mark;
+    const float column = std::abs(along.to - along.from) / static_cast<float>(drawn.layers.size() * series.size());
+    float radius = page.style.pt(one.values.size() > 100 ? 0.9f : 1.2f);
+    if (column < page.style.pt(kColumn)) radius = std::clamp(0.45f * column, page.style.pt(0.25f), radius);
     painter.begin_series({quantity_text(one.quantity), "", one.name});
     for (std::size_t i = 0; i < one.values.size(); ++i) {
       if (!std::isfinite(one.values[i]) || is_chosen(i)) continue;
       const Vec2 at = point(one, i, along, up);
-      const float radius = page.style.pt(one.values.size() > 100 ? 0.9f : 1.2f);
       draw_page_marker(painter, at, one.marker, radius, color.faded(0.9f));
       space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
     }
@@ -236,7 +242,7 @@ class SinkKeysPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), page.style.pt(1.0f), below_axis(x, page)};
+    return {left_of_axis(y, inner.y, page), right_of_layers(x, inner, page), page.style.pt(1.0f), below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override { return {page.style.mm(20.0f), page.style.mm(16.0f)}; }
 
@@ -248,15 +254,20 @@ class SinkKeysPanel final : public FigurePanel {
     if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
-    LabelSpace space(frame.inner, style.pt(1.0f));
+    LabelSpace space(Rect{frame.inner.x0 + style.pt(2.0f), frame.inner.y0, frame.inner.x1, frame.inner.y1},
+                     style.pt(1.0f));
     std::vector<double> at;
     for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l));
     std::vector<std::vector<Vec2>> lines;
+    // Of lines that are one the first are broader, so that each shows.
+    std::vector<float> widths(medians.size(), 1.2f);
+    for (std::size_t k = medians.size() - 1; k-- > 0;)
+      if (medians[k] == medians[k + 1]) widths[k] = widths[k + 1] + 1.4f;
     for (std::size_t k = 0; k < medians.size(); ++k) {
       painter.begin_series({quantity_text(quantities[k]), "", key_name(k)});
       const std::vector<Vec2> line = placed_points(along, up, at, medians[k]);
-      draw_page_line(painter, line, kShades[k].mark, 1.2f, kSolidLine, page);
-      block_page_line(space, line, style.pt(1.6f));
+      draw_page_line(painter, line, kShades[k].mark, widths[k], kSolidLine, page);
+      block_page_line(space, line, style.pt(widths[k] + 0.4f));
       lines.emplace_back();
       for (const Vec2& corner : line)
         if (std::isfinite(corner.y)) lines.back().push_back(corner);
@@ -339,20 +350,26 @@ class SinkHeadsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < listed.size(); ++i)
       painter.line({inner.x0, row(i)}, {along.pixel(listed[i].score), row(i)}, Color::hex(0xcfcfcf), style.pt(0.5f));
     painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, ink::kGuide, style.pt(0.5f));
-    painter.begin_series({quantity_text(score), "", "sink score"});
-    for (std::size_t i = 0; i < listed.size(); ++i)
-      painter.disc({along.pixel(listed[i].score), row(i)}, style.pt(1.5f), color_of(listed[i]).mark);
-    painter.end_series();
+    // The open diamond holds the disc where both are at one place.
+    const auto both = [&](std::size_t i) {
+      return std::abs(along.pixel(listed[i].drain) - along.pixel(listed[i].score)) < style.pt(1.5f);
+    };
     painter.begin_series({"value_drain", "", "value drain"});
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (!std::isfinite(listed[i].drain)) continue;
       const Vec2 at{along.pixel(listed[i].drain), row(i)};
-      draw_page_marker(painter, at, 2, style.pt(2.0f), ink::kFirst.text);
+      draw_page_marker(painter, at, 2, style.pt(both(i) ? 2.7f : 2.0f), ink::kFirst.text);
     }
     painter.end_series();
-    for (std::size_t i = 0; i < listed.size(); ++i) {
+    for (std::size_t i = 0; i < listed.size(); ++i)
       if (std::isfinite(listed[i].drain))
-        draw_page_marker(painter, {along.pixel(listed[i].drain), row(i)}, 2, style.pt(1.15f), ink::kWhite);
+        draw_page_marker(painter, {along.pixel(listed[i].drain), row(i)}, 2, style.pt(both(i) ? 1.9f : 1.15f),
+                         ink::kWhite);
+    painter.begin_series({quantity_text(score), "", "sink score"});
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      painter.disc({along.pixel(listed[i].score), row(i)}, style.pt(both(i) ? 1.2f : 1.5f), color_of(listed[i]).mark);
+    painter.end_series();
+    for (std::size_t i = 0; i < listed.size(); ++i) {
       const Color color = color_of(listed[i]).text;
       painter.text_at(inner.x0 - style.pt(4.0f), row(i), head_text(listed[i].head),
                       style.text(color == ink::kDeep.text ? ink::kBlack : color), Painter::Align::Right);
@@ -426,23 +443,23 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
     panel->series.push_back(sink_series(run, drawn, "sink_score_net", "net", ink::kNet, 2, choice.epsilon));
     for (std::size_t i = 0; i < 3; ++i) panel->series[i].shift = (static_cast<double>(i) - 1.0) * kBeside;
   }
-  panel->title = rich("sink score *α*_{0}");
+  panel->title = rich("sink score *α*_{0}"), panel->brief = rich("*α*_{0}");
   std::string counts;
   const SinkSeries& first = panel->series.front();
   if (pair) {
     constexpr std::array<const char*, 3> kMarkers = {"● ", "■ ", "◆ "};
     for (std::size_t i = 0; i < 3; ++i) {
       const SinkSeries& one = panel->series[i];
-      panel->series_names.push_back({rich(kMarkers[i] + one.name + " " + std::to_string(one.above)), one.color.text});
+      panel->series_names.push_back({rich(kMarkers[i] + one.name + " " + grouped_text(one.above)), one.color.text});
       counts += (i == 0   ? ""
                  : i == 2 ? " and "
                           : ", ") +
-                std::string("in the ") + one.name + " map " + std::to_string(one.above) + " of " +
-                std::to_string(one.finite);
+                std::string("in the ") + one.name + " map " + grouped_text(one.above) + " of " +
+                grouped_text(one.finite);
     }
-    panel->right = rich("of " + std::to_string(first.finite) + " > *ε*");
+    panel->right = rich("of " + grouped_text(first.finite) + " > *ε*");
   } else {
-    counts = std::to_string(first.above) + " of " + std::to_string(first.finite);
+    counts = grouped_text(first.above) + " of " + grouped_text(first.finite);
     panel->right = rich(counts + " > *ε*");
   }
   const QuantityRef score = first.quantity;
@@ -476,7 +493,7 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
 
 std::unique_ptr<SinkKeysPanel> sink_keys(const RunSnapshot& run, const DrawnHeads& drawn, bool pair) {
   auto panel = std::make_unique<SinkKeysPanel>();
-  panel->kind = "sinks", panel->name = "keys", panel->weight = drawn.layers.size() == 1 ? 24.0f : 43.0f;
+  panel->kind = "sinks", panel->name = "keys", panel->weight = drawn.layers.size() == 1 ? 30.0f : 43.0f;
   panel->drawn = drawn;
   for (const char* keys : kTopKeys) {
     panel->quantities.push_back(sinks_quantity("top_key_mass[first," + std::string(keys) + "]"));
@@ -548,6 +565,7 @@ Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& c
   Figure figure;
   auto layers = sink_layers(*one.run, drawn, choice);
   const bool pair = layers->series.size() > 1;
+  const std::size_t columns = drawn.layers.size() * layers->series.size();
   figure.panels.push_back(std::move(layers));
   figure.panels.push_back(sink_keys(*one.run, drawn, pair));
   auto heads = sink_heads(*one.run, drawn, choice, pair);
@@ -556,8 +574,10 @@ Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& c
   // The strips of one layer leave their titles less room.
   const double side_by_side = drawn.layers.size() > 1 ? 165.0 : pair ? 200.0 : 172.0;
   arrange(figure, choice, 174.0, side_by_side, std::max(57.0, least));
-  // In between, the wide one above the two that are narrow.
-  if (figure.rows.size() == 3 && figure.width_mm >= 110.0) {
+  // In between, the wide one above the two that are narrow; so too where all maps of many layers want the whole width.
+  const bool crowded =
+      static_cast<double>(columns) * static_cast<double>(kColumn) * kMmOfPoint > 0.36 * figure.width_mm;
+  if ((figure.rows.size() == 3 || (crowded && !choice.height_mm)) && figure.width_mm >= 110.0) {
     figure.rows = {{0}, {1, 2}};
     if (!choice.height_mm) figure.height_mm = 2.0 * std::max(52.0, least);
   }

@@ -24,8 +24,9 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kNormBlock = 100;   // steps that a mean of the gradient norm is of
-constexpr double kThousandsFrom = 2000.0;  // steps from which the axis counts thousands
+constexpr std::int64_t kNormBlock = 100;         // steps that a mean of the gradient norm is of
+constexpr double kThousandsFrom = 2000.0;        // steps from which the axis counts thousands
+constexpr float kApart = 1.5f, kFarAway = 4.0f;  // points between a line and the next: it can be led to; enough
 constexpr float kMeanWidth = 1.2f, kSeedWidth = 0.6f, kRangeBand = 0.16f;
 
 struct TrainingCurve {
@@ -41,6 +42,7 @@ struct TrainingCurve {
 struct CurveName {
   RichText text;
   Color color;
+  RichText brief = {};  // where that has no room; empty: there is no shorter one
 };
 
 class TrainingPanel final : public FigurePanel {
@@ -152,23 +154,130 @@ class TrainingPanel final : public FigurePanel {
     if (!lines.empty() && !draw_together(painter, page, space, lines))
       for (const CurveName& one : lines) leave_out(page, one.text);
     if (names_together) return;
-    // Beside the lines if all of them find room there, else together, where colours tell them apart.
-    LabelSpace beside = space;
-    std::vector<std::optional<Vec2>> places;
+    // Beside the lines if all of them find room there, briefly if need be; else farther off on a thin line; else
+    // together, where colours tell them apart.
+    BesideLines beside = names_beside(page, space, own, false);
+    if (beside.lacking() > 0)
+      if (BesideLines shorter = names_beside(page, space, own, true); shorter.lacking() < beside.lacking())
+        beside = std::move(shorter);
+    std::vector<std::pair<std::size_t, ClearPoints>> led;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!beside.places[i]) led.emplace_back(i, clear_points(own, i));
+    const bool apart =
+        std::ranges::all_of(led, [&](const auto& one) { return one.second.away >= page.style.pt(kApart); });
+    if (!apart && draw_together(painter, page, space, names)) return;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (beside.places[i]) draw_rich(painter, *beside.places[i], beside.texts[i], page.style.text(names[i].color));
+    // Those that can be led to in the fewest places have the first choice.
+    std::ranges::stable_sort(led, {}, [](const auto& one) { return one.second.at.size(); });
+    for (const auto& [i, ends] : led)
+      if (!lead_name(painter, page, beside.space, beside.texts[i], names[i].color, own, i, ends.at))
+        leave_out(page, names[i].text);
+  }
+
+  // Each beside its own line.
+  struct BesideLines {
+    LabelSpace space;
+    std::vector<RichText> texts;
+    std::vector<std::optional<Vec2>> places;  // empty: there is no room
+    [[nodiscard]] std::ptrdiff_t lacking() const {
+      return std::ranges::count_if(places, [](const auto& at) { return !at; });
+    }
+  };
+  [[nodiscard]] BesideLines names_beside(const Page& page, const LabelSpace& space,
+                                         const std::vector<std::vector<Vec2>>& own, bool briefly) const {
+    BesideLines beside{space, {}, {}};
+    const float size = page.style.size();
     for (std::size_t i = 0; i < names.size(); ++i) {
+      beside.texts.push_back(briefly && !names[i].brief.empty() ? names[i].brief : names[i].text);
       std::vector<std::vector<Vec2>> others;
       for (std::size_t k = 0; k < own.size(); ++k)
         if (k != i) others.push_back(own[k]);
-      places.push_back(
-          place_beside(beside, own[i], others, rich_width(page.measure, names[i].text, page.style.text()), page));
+      const float width = rich_width(page.measure, beside.texts.back(), page.style.text());
+      beside.places.push_back(place_beside(beside.space, own[i], others, width, page));
+      if (!beside.places.back()) continue;
+      // No line to another name goes through it.
+      const Vec2 from{beside.places.back()->x, beside.places.back()->y - 0.3f * size};
+      beside.space.lead(from, {from.x + width, from.y}, size);
     }
-    const bool all = std::ranges::all_of(places, [](const auto& at) { return at.has_value(); });
-    if (!all && draw_together(painter, page, space, names)) return;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (places[i])
-        draw_rich(painter, *places[i], names[i].text, page.style.text(names[i].color));
-      else
-        leave_out(page, names[i].text);
+    return beside;
+  }
+
+  // Anywhere in the plot, with a thin line to one of `ends` of its own line that crosses as few others as can be and is
+  // short; false: there is no room.
+  static bool lead_name(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, Color color,
+                        const std::vector<std::vector<Vec2>>& lines, std::size_t line, const std::vector<Vec2>& ends) {
+    constexpr std::size_t kMostEnds = 16;
+    constexpr float kCrossing = 30.0f;  // points of length that one more line in the way is worth
+    const PageStyle& style = page.style;
+    const float width = rich_width(page.measure, text, style.text()), size = style.size(), thick = style.pt(1.0f);
+    const Rect frame = space.frame();
+    std::optional<Vec2> best;
+    Vec2 from, to;
+    float least = std::numeric_limits<float>::infinity();
+    for (float y = frame.y0; y + 1.02f * size <= frame.y1; y += 0.5f * size)
+      for (float x = frame.x0; x + width <= frame.x1; x += 0.75f * size) {
+        const Rect box = Rect::sized(x, y, width, 1.02f * size);
+        if (!space.fits(OrientedBox::of(box))) continue;
+        for (std::size_t k = 0; k < ends.size(); k += (ends.size() + kMostEnds - 1) / kMostEnds) {
+          const Vec2 end = ends[k];
+          const Vec2 edge{std::clamp(end.x, box.x0, box.x1), std::clamp(end.y, box.y0, box.y1)};
+          const float length = std::hypot(end.x - edge.x, end.y - edge.y);
+          if (length >= least || space.crosses_label(edge, end, thick)) continue;
+          const float worth = length + style.pt(kCrossing) * static_cast<float>(crossings(edge, end, lines, line));
+          if (worth < least) least = worth, best = Vec2{x, y + 0.78f * size}, from = edge, to = end;
+        }
+      }
+    if (!best) return false;
+    draw_rich(painter, *best, text, style.text(color));
+    painter.line(from, to, color, style.pt(0.5f));
+    space.lead({best->x, best->y - 0.3f * size}, {best->x + width, best->y - 0.3f * size}, size);
+    space.lead(from, to, thick);
+    return true;
+  }
+
+  // How many of the other lines the way from a to b crosses.
+  static int crossings(Vec2 a, Vec2 b, const std::vector<std::vector<Vec2>>& lines, std::size_t line) {
+    const auto side = [](Vec2 p, Vec2 q, Vec2 r) {
+      return (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x) > 0.0f;
+    };
+    int count = 0;
+    for (std::size_t other = 0; other < lines.size(); ++other) {
+      bool crosses = false;
+      for (std::size_t i = 1; !crosses && other != line && i < lines[other].size(); ++i) {
+        const Vec2 c = lines[other][i - 1], d = lines[other][i];
+        if (!std::isfinite(c.y) || !std::isfinite(d.y) || std::max(c.x, d.x) < std::min(a.x, b.x) ||
+            std::min(c.x, d.x) > std::max(a.x, b.x))
+          continue;
+        crosses = side(a, b, c) != side(a, b, d) && side(c, d, a) != side(c, d, b);
+      }
+      count += crosses ? 1 : 0;
+    }
+    return count;
+  }
+
+  // Where a line is farthest from all others, so that what ends there is of it; at least so far from them.
+  struct ClearPoints {
+    std::vector<Vec2> at;
+    float away = 0.0f;
+  };
+  static ClearPoints clear_points(const std::vector<std::vector<Vec2>>& lines, std::size_t line) {
+    std::vector<float> away;
+    for (const Vec2& at : lines[line]) {
+      float nearest = std::isfinite(at.x) && std::isfinite(at.y) ? kFarAway : -1.0f;
+      for (std::size_t other = 0; other < lines.size(); ++other)
+        for (std::size_t i = 0; other != line && i < lines[other].size(); ++i) {
+          const Vec2 way = lines[other][i] - at;
+          if (std::isfinite(way.y)) nearest = std::min(nearest, std::max(std::abs(way.x), std::abs(way.y)));
+        }
+      away.push_back(nearest);
+    }
+    ClearPoints clear;
+    if (away.empty()) return clear;
+    clear.away = std::min(kFarAway, 0.7f * std::ranges::max(away));
+    for (std::size_t i = 0; i < away.size(); ++i)
+      if (away[i] >= 0.0f && away[i] >= clear.away) clear.at.push_back(lines[line][i]);
+    return clear;
   }
 };
 
@@ -248,10 +357,11 @@ void add_seeds(TrainingPanel& panel, const std::vector<TrainingGroup>& groups, b
     }
     if (!any) continue;
     const bool maps = group.curves(0).second_maps;
-    panel.names.push_back({{{TextRun::Form::Upright, (maps ? group.short_name : group.name) + (net    ? " net"
-                                                                                               : maps ? " first map"
-                                                                                                      : "")}},
-                           net ? group.net_ink.text : group.ink.text});
+    const auto name = [&](const char* of_first) {
+      const std::string map = net ? " net" : maps ? of_first : "";
+      return RichText{{TextRun::Form::Upright, (maps ? group.short_name : group.name) + map}};
+    };
+    panel.names.push_back({name(" first map"), net ? group.net_ink.text : group.ink.text, name(" first")});
   }
 }
 
