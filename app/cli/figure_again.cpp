@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -47,8 +48,11 @@ std::string key_of(const FileKeys& keys, std::string_view name) {
   return {};
 }
 
-// By its name where the content is right, else whatever file has the content.
-Result<fs::path> find_run_file(const std::string& name, const std::string& hash, std::span<const fs::path> folders) {
+// Of the named ones the one with the content; else by its name where the content is right, else whatever file has it.
+Result<fs::path> find_run_file(const std::string& name, const std::string& hash, std::span<const fs::path> folders,
+                               std::span<const std::string> named) {
+  for (const std::string& file : named)
+    if (const auto found = sha256_of_file(file); found && *found == hash) return fs::path(file);
   for (const fs::path& folder : folders)
     if (const auto found = sha256_of_file(folder / name); found && *found == hash) return folder / name;
   for (const fs::path& folder : folders) {
@@ -60,14 +64,34 @@ Result<fs::path> find_run_file(const std::string& name, const std::string& hash,
     for (const fs::path& file : files)
       if (const auto found = sha256_of_file(file); found && *found == hash) return file;
   }
-  Error error(ErrorCode::NotFound,
-              "the run file " + name + " of the figure is neither beside it nor in the current folder");
+  Error error(ErrorCode::NotFound, "the run file " + name +
+                                       " of the figure is neither beside it nor in the current folder" +
+                                       (named.empty() ? "" : ", nor is it one of those that are named"));
   return error.wanted("a file with SHA-256 " + hash, "none");
+}
+
+// What the figure says itself cannot be asked for beside it.
+Result<void> check_given(const FigureArguments& given) {
+  constexpr std::array<std::string_view, 7> kBeside = {"--from", "-o",      "--output", "--caption",
+                                                       "--data", "--force", "--json"};
+  for (const std::string& word : given.words) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool short_output = word.starts_with("-o") && !word.starts_with("--");
+    if (!word.starts_with('-') || word == "-" || short_output || std::ranges::find(kBeside, name) != kBeside.end())
+      continue;
+    return Error(ErrorCode::InvalidArgument, name + ": a figure that is drawn again is as it was")
+        .advise("its own command is in it: draw that with other options");
+  }
+  for (const std::string& place : given.places)
+    if (find_figure_kind(place))
+      return Error(ErrorCode::InvalidArgument, place + ": a figure that is drawn again is of the kind that it was");
+  return {};
 }
 
 }  // namespace
 
 Result<FigureArguments> arguments_again(const FigureArguments& given) {
+  HEADROOM_TRY_VOID(check_given(given));
   HEADROOM_TRY(const FileKeys keys, read_page_keys(given.from));
   std::vector<std::string> words = shell_words(key_of(keys, "command"));
   if (words.empty() || words.front() != "figure")
@@ -89,14 +113,15 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
   std::size_t run = 0;
   const auto find = [&](std::string& place) -> Result<void> {
     if (run >= hashes.size()) return {};
-    HEADROOM_TRY(const fs::path found, find_run_file(place, hashes[run++], folders));
+    HEADROOM_TRY(const fs::path found, find_run_file(place, hashes[run++], folders, given.places));
     place = found.string();
     return {};
   };
   for (std::string& place : again.places) {
     if (find_figure_kind(place)) continue;
     if (place.ends_with(".json"))
-      place = (folders[0] / place).string();  // its runs follow from it
+      place =
+          (fs::exists(folders[0] / place) ? folders[0] / place : fs::path(place)).string();  // its runs follow from it
     else
       HEADROOM_TRY_VOID(find(place));
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -32,7 +33,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 constexpr std::string_view kOptions[] = {"head",  "layers",     "heads",   "quantity", "keys",  "cell",    "range",
                                          "scale", "colour_map", "epsilon", "top",      "names", "against", "paired"};
 
-// Words in a cell of their own.
+// Words in a cell of their own, in lines that its width has room for.
 class TextPanel final : public FigurePanel {
  public:
   std::string words;
@@ -40,23 +41,66 @@ class TextPanel final : public FigurePanel {
   PanelRoom room(const Page&, Vec2) const override { return {}; }
   Vec2 least_inner(const Page& page) const override {
     float widest = 0.0f;
-    for (std::string_view rest = words; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      widest = std::max(widest, rich_width(page.measure, rich(rest.substr(0, end)), page.style.text()));
-      rest.remove_prefix(std::min(rest.size(), end + 1));
-    }
+    for (const std::string& piece : pieces())
+      widest = std::max(widest, rich_width(page.measure, rich(piece), page.style.text()));
     return {widest, page.style.size()};
+  }
+  float needed_height(const Page& page, float width) const override {
+    const auto count = static_cast<float>(lines(page, width).size());
+    return count > 0.0f ? ((count - 1.0f) * kLine + 1.25f) * page.style.size() : 0.0f;
   }
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     float y = frame.inner.y0 + page.style.size();
-    for (std::string_view rest = words; !rest.empty(); y += 1.35f * page.style.size()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      draw_rich(painter, {frame.inner.x0, y}, rich(rest.substr(0, end)), page.style.text());
-      rest.remove_prefix(std::min(rest.size(), end + 1));
+    for (const std::string& line : lines(page, frame.inner.width())) {
+      draw_rich(painter, {frame.inner.x0, y}, rich(line), page.style.text());
+      y += kLine * page.style.size();
     }
   }
   void add_data(FigureData&) const override {}
   std::string caption() const override { return {}; }
+
+ private:
+  static constexpr float kLine = 1.35f;
+
+  // What no line breaks: between blanks and line feeds that are in no markup; each with what separates it from the
+  // next.
+  [[nodiscard]] std::vector<std::string> pieces(std::vector<char>* separators = nullptr) const {
+    std::vector<std::string> found(1);
+    int depth = 0;
+    bool italic = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const char c = words[i];
+      if (c == '\\' && i + 1 < words.size()) {
+        found.back() += c, found.back() += words[++i];
+        continue;
+      }
+      if (c == '*') italic = !italic;
+      depth += c == '{' ? 1 : c == '}' && depth > 0 ? -1 : 0;
+      if (c == '\n' || (c == ' ' && !italic && depth == 0)) {
+        if (separators != nullptr) separators->push_back(c);
+        found.emplace_back();
+      } else {
+        found.back() += c;
+      }
+    }
+    return found;
+  }
+  [[nodiscard]] std::vector<std::string> lines(const Page& page, float width) const {
+    std::vector<std::string> made;
+    if (words.empty()) return made;
+    std::vector<char> separators;
+    const std::vector<std::string> all = pieces(&separators);
+    made.push_back(all.front());
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const std::string longer = made.back() + " " + all[i];
+      const bool fits = rich_width(page.measure, rich(longer), page.style.text()) <= width + 0.01f;
+      if (separators[i - 1] == '\n' || !fits)
+        made.push_back(all[i]);
+      else
+        made.back() = longer;
+    }
+    return made;
+  }
 };
 
 class Reader {
@@ -66,8 +110,17 @@ class Reader {
   Result<ComposedFigure> read(const std::string& width, const std::string& height) {
     HEADROOM_TRY(const std::string text, read_text_file(file_, kMostBytes));
     Json json;
+    std::vector<std::set<std::string>> open;  // names of the members of each object that is being read
+    std::string twice;
+    const auto look = [&](int, Json::parse_event_t event, Json& value) {
+      if (event == Json::parse_event_t::object_start) open.emplace_back();
+      if (event == Json::parse_event_t::object_end) open.pop_back();
+      if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+        twice = value.get<std::string>();
+      return true;
+    };
     try {
-      json = Json::parse(text, nullptr, true, true);
+      json = Json::parse(text, look, true, true);
     } catch (const Json::parse_error& error) {
       // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
       const std::string what = error.what();
@@ -76,12 +129,14 @@ class Reader {
                    "the figure file is no JSON: " + (from == std::string::npos ? what : what.substr(from)))
           .in_file(file_.string());
     }
+    if (!twice.empty()) return wrong(twice, "once in an object", "twice");
     HEADROOM_TRY_VOID(
         known(json, "the figure", {"width", "height", "gap", "letters", "theme", "title", "run", "runs", "rows"}));
     HEADROOM_TRY(const std::string own_width, text_of(json, "width", "174mm"));
     HEADROOM_TRY(composed_.figure.width_mm, page_length(width.empty() ? own_width : width));
     HEADROOM_TRY(composed_.letters, text_of(json, "letters", "a"));
     HEADROOM_TRY(composed_.theme, text_of(json, "theme", "paper"));
+    if (json.contains("title") && !json["title"].is_string()) return wrong("title", "a text", json["title"].dump());
     HEADROOM_TRY(composed_.figure.title, text_of(json, "title", ""));
     if (composed_.theme != "paper" && composed_.theme != "slides")
       return wrong("theme", "paper or slides", composed_.theme);
@@ -299,6 +354,7 @@ class Reader {
     if (panel.contains("text") || panel.contains("empty")) {
       auto text = std::make_unique<TextPanel>();
       HEADROOM_TRY(text->words, text_of(panel, "text", ""));
+      text->lettered = false;
       return std::unique_ptr<FigurePanel>(std::move(text));
     }
     HEADROOM_TRY(const std::string name, text_of(panel, "kind", ""));

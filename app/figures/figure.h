@@ -113,7 +113,8 @@ class FigurePanel {
   float weight = 1.0f;     // share of the row's width
   // Left of `right`, in the title line: of series that have no room for a name beside them.
   std::vector<SeriesName> series_names;
-  bool bare_y = false;  // the panel at its left has the same y axis with its numbers
+  bool lettered = true;  // false: words alone, which nothing refers to
+  bool bare_y = false;   // the panel at its left has the same y axis with its numbers
 };
 
 struct Figure {

@@ -120,14 +120,21 @@ void set_title(Figure& figure, std::string title, bool own_height, bool slides) 
 }
 
 void set_letters(Figure& figure, std::string_view form) {
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    FigurePanel& panel = *figure.panels[i];
+  const auto lettered = std::ranges::count_if(figure.panels, [](const auto& panel) { return panel->lettered; });
+  std::size_t i = 0, words = 0;
+  for (const auto& each : figure.panels) {
+    FigurePanel& panel = *each;
+    if (!panel.lettered) {
+      panel.id = "text" + std::to_string(++words), panel.letter.clear();
+      continue;
+    }
     // "a" … "z", "a2" …
     const std::string again = i < 26 ? std::string() : std::to_string(i / 26 + 1);
     panel.id = std::string(1, static_cast<char>('a' + i % 26)) + again;
     panel.letter = form == "A" ? std::string(1, static_cast<char>('A' + i % 26)) + again : panel.id;
     if (form == "(a)") panel.letter = "(" + panel.id + ")";
-    if (form == "none" || figure.panels.size() < 2) panel.letter.clear();
+    if (form == "none" || lettered < 2) panel.letter.clear();
+    ++i;
   }
 }
 
@@ -192,7 +199,16 @@ Result<void> settle_height(Figure& figure, const Page& page) {
   constexpr double kMost = 2000.0, kTall = 1e5;  // millimetres: of a page; enough to lay out any text
   const auto rows = static_cast<double>(figure.rows.size());
   double needed = 0.0;
-  if (!figure.row_heights_mm.empty()) return {};
+  if (!figure.row_heights_mm.empty()) {
+    HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(figure, page));
+    for (std::size_t r = 0; r < figure.rows.size() && r < figure.row_heights_mm.size(); ++r)
+      for (const std::size_t panel : figure.rows[r])
+        if (const float inner = figure.panels[panel]->needed_height(page, frames[panel].inner.width());
+            inner > page.style.mm(figure.row_heights_mm[r]) + 0.01f)
+          return too_small("low", static_cast<double>(figure.row_heights_mm[r]),
+                           millimetres_of(inner / page.style.times));
+    return {};
+  }
   const double asked = std::exchange(figure.height_mm, kTall);
   const Result<std::vector<PanelFrame>> laid_out = lay_out_figure(figure, page);
   figure.height_mm = asked;

@@ -114,6 +114,9 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   choice.kind = kind;
   if (!options.heads.empty()) {
     HEADROOM_TRY(choice.heads, parse_heads(options.heads, ',', "--head"));
+    for (std::size_t i = 0; i < choice.heads.size(); ++i)
+      if (std::ranges::count(choice.heads, choice.heads[i]) > 1)
+        return bad_option("--head", "each head once", options.heads);
   }
   HEADROOM_TRY(choice.layers, index_list("--layers", options.layers));
   HEADROOM_TRY(choice.only_heads, index_list("--heads", options.only_heads));
@@ -132,6 +135,10 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   if (options.scale == "linear") choice.scale = ScaleKind::Linear;
   if (options.scale == "log") choice.scale = ScaleKind::Log10;
   if (options.scale == "symlog") choice.scale = ScaleKind::Symlog;
+  if (choice.scale == ScaleKind::Log10 && ((choice.low && *choice.low <= 0.0) || (choice.high && *choice.high <= 0.0)))
+    return bad_option("--range", "both ends above 0, where --scale is log", options.range);
+  if (!std::isfinite(options.epsilon) || options.epsilon < 0.0 || options.epsilon > 1.0)
+    return bad_option("--epsilon", "a share of attention, 0 to 1", full_text(options.epsilon));
   if (options.points == "vector") choice.points = FigureChoice::Points::Vector;
   if (options.points == "image") choice.points = FigureChoice::Points::Image;
   if (!options.width.empty()) {

@@ -58,7 +58,8 @@ PageBar map_bar(const FigureChoice& choice, bool with_sign, std::span<const MapP
   }
   scale.map = sequential_map(choice.colours, false);
   scale.kind = choice.scale.value_or(ScaleKind::Log10);
-  if (scale.kind == ScaleKind::Symlog) scale.kind = ScaleKind::Log10;  // nothing here is below 0
+  if (scale.kind == ScaleKind::Symlog) scale.kind = ScaleKind::Log10;    // nothing here is below 0
+  if (choice.low && *choice.low <= 0.0) scale.kind = ScaleKind::Linear;  // no decades lead there
   scale.low =
       static_cast<float>(choice.low.value_or(scale.kind == ScaleKind::Log10 ? static_cast<double>(kMapLow) : 0.0));
   bar.clips_low = smallest<static_cast<double>(scale.low), bar.clips_high = largest> high * (1.0 + 1e-6);

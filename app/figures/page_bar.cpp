@@ -172,6 +172,8 @@ PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& own
   ScaleKind kind = info.centred           ? (info.linear_to > 0.0 ? ScaleKind::Symlog : ScaleKind::Linear)
                    : info.log && positive ? ScaleKind::Log10
                                           : ScaleKind::Linear;
+  // What is logarithmic by itself is not where it is to begin at 0.
+  if (kind == ScaleKind::Log10 && choice.low && *choice.low <= 0.0) kind = ScaleKind::Linear;
   if (choice.scale) kind = *choice.scale;
   RobustRange range;
   if (kind == ScaleKind::Log10)

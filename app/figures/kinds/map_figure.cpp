@@ -127,6 +127,11 @@ Result<MapLens> map_lens(const MapSubject& subject, const MapPart& part, const s
                                                  ": outside of what is drawn, rows " + std::to_string(part.rows[0]) +
                                                  ":" + std::to_string(part.rows[1]) + " and keys " +
                                                  std::to_string(part.keys[0]) + ":" + std::to_string(part.keys[1]));
+  const auto at =
+      static_cast<std::size_t>((row - part.rows[0]) / part.cell * part.width + (key - part.keys[0]) / part.cell);
+  if (std::isnan(part.values[at]))
+    return Error(ErrorCode::InvalidArgument,
+                 "--cell " + std::to_string(row) + "," + std::to_string(key) + ": the row does not see this key");
   if (!part.exact) {
     Error error(ErrorCode::Unsupported,
                 "--cell shows single cells; " + subject.file.name() + " has pooled maps alone (no /exact)");
@@ -283,6 +288,10 @@ Result<void> add_map(Figure& figure, const MapSubject& subject, const FigureChoi
   HEADROOM_TRY(const MapPartRequest request, map_request(subject, choice, panel_mm));
   std::vector<MapPart> parts;
   HEADROOM_TRY(MapPart part, read_map_part(subject.file.path, *subject.file.run, request));
+  if ((choice.rows || choice.keys) && std::ranges::all_of(part.values, [](double v) { return std::isnan(v); }))
+    return Error(ErrorCode::InvalidArgument,
+                 "rows " + std::to_string(part.rows[0]) + ":" + std::to_string(part.rows[1]) + " see none of keys " +
+                     std::to_string(part.keys[0]) + ":" + std::to_string(part.keys[1]) + ": there is nothing to draw");
   parts.push_back(std::move(part));
   const bool with_sign = subject.has_second();
   const PageBar bar = map_bar(choice, with_sign, parts);

@@ -195,6 +195,7 @@ PageBar token_bar(const TokenQuantity& quantity, std::span<const double> values,
       if (std::isfinite(v)) range.low = std::min(range.low, v), range.high = std::max(range.high, v);
   if (choice.low) range.low = *choice.low;
   if (choice.high) range.high = *choice.high;
+  if (scale.kind == ScaleKind::Log10 && range.low <= 0.0) scale.kind = ScaleKind::Linear;
   if (scale.kind == ScaleKind::Symlog) range.low = -range.high;
   scale.map = quantity.signs    ? diverging_map(choice.signed_colours, false)
               : quantity.lambda ? ColorMapId::LambdaLight

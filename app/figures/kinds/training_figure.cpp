@@ -4,16 +4,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/figure_runs.h"
 #include "app/figures/kinds/training_curves.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
@@ -459,7 +462,26 @@ Result<void> check_training(const FigureRun& run, const FigureChoice&) {
   return {};
 }
 
+// Seeds are counted: a training that is named twice would be two.
+Result<void> each_once(std::span<const FigureRun> runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code ignored;
+      bool same = std::filesystem::equivalent(runs[i].path, runs[j].path, ignored);
+      if (runs[i].history != nullptr && runs[j].history != nullptr) {
+        const StoredHistory &a = runs[j].history->curves, &b = runs[i].history->curves;
+        same = same || (!a.recipe_sha256.empty() && a.recipe_sha256 == b.recipe_sha256 && a.kind == b.kind && a.seed &&
+                        a.seed == b.seed);
+      }
+      if (same)
+        return Error(ErrorCode::InvalidArgument, "training: " + runs[j].path.string() + " and " +
+                                                     runs[i].path.string() + " are one training: one seed counts once");
+    }
+  return {};
+}
+
 Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  HEADROOM_TRY_VOID(each_once(runs));
   HEADROOM_TRY(const std::vector<TrainingGroup> groups, training_groups(runs));
   std::vector<std::unique_ptr<TrainingPanel>> panels;
   for (auto* make : {loss_panel, norm_panel, logit_panel, sink_panel}) {
