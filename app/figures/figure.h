@@ -68,10 +68,10 @@ inline constexpr std::size_t kMostVectorMarks = 20000;
          (choice.points == FigureChoice::Points::Auto && marks > kMostVectorMarks);
 }
 
-// Around an inner rectangle, in points.
 // Between a model's name and its head, at the right of a title.
 inline constexpr const char* kBehindModel = " · ";
 
+// Around an inner rectangle, in points.
 struct PanelRoom {
   float left = 0.0f, right = 0.0f, top = 0.0f, bottom = 0.0f;  // top: below the title line
 };

@@ -75,7 +75,8 @@ void scroll_to_chosen(PanelContext& context, const CorpusView& view, std::string
   const auto chosen = chosen_sequence(context.state, view);
   if (!chosen || chosen == seen) return;
   const auto place = static_cast<std::size_t>(std::ranges::find(rows.order, *chosen) - rows.order.begin());
-  const auto at = static_cast<float>(place / columns);
+  const std::size_t line = place / columns;
+  const auto at = static_cast<float>(line);
   context.ui.scroll_to(name, at * size, (at + 1.0f) * size);
   seen = chosen;
 }

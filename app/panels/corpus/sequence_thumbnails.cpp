@@ -57,8 +57,9 @@ struct SequenceTilesView {
 
   [[nodiscard]] std::size_t sequence(std::size_t i) const { return rows.order[first + i]; }
   [[nodiscard]] Rect place(Rect body, std::size_t i) const {
-    return Rect::sized(body.x0 + static_cast<float>(i % tiles.columns) * tiles.across,
-                       body.y0 + static_cast<float>(i / tiles.columns) * tiles.down, tiles.width, tiles.height);
+    const std::size_t row = i / tiles.columns, column = i % tiles.columns;
+    return Rect::sized(body.x0 + static_cast<float>(column) * tiles.across,
+                       body.y0 + static_cast<float>(row) * tiles.down, tiles.width, tiles.height);
   }
 };
 
@@ -122,8 +123,8 @@ void draw_tile(const SequenceTilesView& of, std::size_t i, Rect tile) {
   ui.tooltip(whole, sequence_tip(of, s));
   const bool chosen = chosen_sequence(context.state, of.view) == s;
   if (of.view.head && of.tiles.cell >= 3.0f) {
-    const auto row = static_cast<float>(*of.view.head / of.heads),
-               column = static_cast<float>(*of.view.head % of.heads);
+    const std::size_t layer = *of.view.head / of.heads, head = *of.view.head % of.heads;
+    const auto row = static_cast<float>(layer), column = static_cast<float>(head);
     const Rect cell =
         Rect::sized(tile.x0 + column * of.tiles.cell, tile.y0 + row * of.tiles.cell, of.tiles.cell, of.tiles.cell);
     painter.stroke_rect(cell.inset(-1.0f, -1.0f), theme.accent, 1.0f);
@@ -227,7 +228,8 @@ void draw_sequence_thumbnails(PanelContext& context, const CorpusView& view, con
   const std::size_t columns = std::min(of.tiles.columns, of.count);
   for (std::size_t i = 0; i < of.count; ++i) {
     const Rect tile = of.place(body, i);
-    const auto left = static_cast<float>(i % columns * of.heads), top = static_cast<float>(i / columns * of.layers);
+    const std::size_t down = i / columns, across = i % columns;
+    const auto left = static_cast<float>(across * of.heads), top = static_cast<float>(down * of.layers);
     context.painter().map(
         tile, map, {left, top, left + static_cast<float>(of.heads), top + static_cast<float>(of.layers)}, shading);
     draw_tile(of, i, tile);
