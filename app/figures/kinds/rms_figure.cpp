@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr const char* kRho = "rows/context_rms_relative";
 constexpr std::int64_t kLeastRows = 30;                               // eligible, for a median line
+constexpr std::size_t kManyRows = 4096;                               // whose marks lie on each other
 constexpr std::size_t kBins = 45;                                     // of the margin's histogram
 constexpr float kMarginGap = 1.2f, kMargin = 9.0f, kToShares = 1.6f;  // millimetres
 
@@ -212,8 +214,15 @@ class RmsPanel final : public FigurePanel {
                                 const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float width = style.pt(0.7f);
-    for (const RmsRow& row : drawn)
-      space.block(Rect::sized(along.pixel(row.place) - 1.0f, up.pixel(row.rho) - 1.0f, 2.0f, 2.0f));
+    auto block = [&, taken = std::set<std::pair<int, int>>()](Vec2 at, Vec2 half) mutable {
+      // Of many rows one mark in each place is enough.
+      const float cell = style.pt(2.0f);
+      if (drawn.size() > kManyRows &&
+          !taken.insert({static_cast<int>(at.x / cell), static_cast<int>(at.y / cell)}).second)
+        return;
+      space.block(Rect{at.x - half.x, at.y - half.y, at.x + half.x, at.y + half.y});
+    };
+    for (const RmsRow& row : drawn) block({along.pixel(row.place), up.pixel(row.rho)}, {1.0f, 1.0f});
     painter.begin_series({"", "", "bounds"});
     std::vector<Vec2> low;
     for (std::size_t i = 0; i < grid.size(); ++i)
@@ -227,8 +236,7 @@ class RmsPanel final : public FigurePanel {
     for (const RmsRow& row : drawn)
       for (const double end : {row.low, row.high})
         if (own_per_row && end > 0.0) {
-          const Vec2 at{along.pixel(row.place), up.pixel(end)};
-          space.block(Rect{at.x - style.pt(1.1f), at.y - 0.5f, at.x + style.pt(1.1f), at.y + 0.5f});
+          block({along.pixel(row.place), up.pixel(end)}, {style.pt(1.1f), 0.5f});
         }
     if (!softmax && !own_per_row) {
       std::vector<Vec2> own;
