@@ -111,10 +111,12 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
   const std::vector<std::string> hashes = shell_words(key_of(keys, "run_sha256"));
   const fs::path folders[] = {given.from.parent_path().empty() ? "." : given.from.parent_path(), "."};
   std::size_t run = 0;
+  std::vector<std::string> used;
   const auto find = [&](std::string& place) -> Result<void> {
     if (run >= hashes.size()) return {};
     HEADROOM_TRY(const fs::path found, find_run_file(place, hashes[run++], folders, given.places));
     place = found.string();
+    used.push_back(place);
     return {};
   };
   for (std::string& place : again.places) {
@@ -126,6 +128,9 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
       HEADROOM_TRY_VOID(find(place));
   }
   for (std::string& place : again.options.against) HEADROOM_TRY_VOID(find(place));
+  for (const std::string& named : given.places)
+    if (std::ranges::find(used, named) == used.end())
+      return Error(ErrorCode::InvalidArgument, named + " is no run of this figure").in_file(given.from.string());
   if (names_font_file(again.font))
     for (const fs::path& folder : folders)
       if (std::error_code error; fs::exists(folder / again.font, error)) {

@@ -68,9 +68,6 @@ inline constexpr std::size_t kMostVectorMarks = 20000;
          (choice.points == FigureChoice::Points::Auto && marks > kMostVectorMarks);
 }
 
-// Between a model's name and its head, at the right of a title.
-inline constexpr const char* kBehindModel = " · ";
-
 // Around an inner rectangle, in points.
 struct PanelRoom {
   float left = 0.0f, right = 0.0f, top = 0.0f, bottom = 0.0f;  // top: below the title line
@@ -99,6 +96,8 @@ class FigurePanel {
   [[nodiscard]] virtual float needed_height(const Page& /*page*/, float /*width*/) const { return 0.0f; }
   // All but letter and titles.
   virtual void draw(Painter& painter, const PanelFrame& frame, const Page& page) const = 0;
+  // How much of the title line draw() wrote behind the title.
+  [[nodiscard]] virtual float title_written(const PanelFrame& /*frame*/, const Page& /*page*/) const { return 0.0f; }
   virtual void add_data(FigureData& data) const = 0;
   // One paragraph in the markup of rich_text.h: what the picture does not say, but for `source`.
   [[nodiscard]] virtual std::string caption() const = 0;

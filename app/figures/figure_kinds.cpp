@@ -206,12 +206,9 @@ std::string model_of(const RunSnapshot& run) {
   return run.model_name.empty() ? attribute_of(run, "model_id") : run.model_name;
 }
 
-RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {
-  const std::string name = choice.names ? model_of(run) : std::string();
-  // Not markup: a model may be named with stars.
-  const TextRun of{TextRun::Form::Upright, head_text(head)};
-  if (name.empty()) return {of};
-  return {{TextRun::Form::Upright, name}, {TextRun::Form::Upright, kBehindModel}, of};
+void name_head(FigurePanel& panel, const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {
+  panel.right = rich(head_text(head));
+  panel.model = choice.names ? model_of(run) : std::string();
 }
 
 std::string run_sentence(const RunSnapshot& run) {

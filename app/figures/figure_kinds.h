@@ -55,9 +55,8 @@ struct DrawnHeads {
 [[nodiscard]] std::string drawn_share(const RunSnapshot& run, const DrawnHeads& drawn);
 // Its name, else the id that its file has.
 [[nodiscard]] std::string model_of(const RunSnapshot& run);
-// "L17.H4"; with its model where names are asked for: "SmolLM2-135M-Instruct · L17.H4", in three runs with kBehindModel
-// between, so that the layout can shorten the name.
-[[nodiscard]] RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice);
+// At the right of the panel's title "L17.H4", before it the model where names are asked for.
+void name_head(FigurePanel& panel, const RunSnapshot& run, HeadRef head, const FigureChoice& choice);
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
 // the hashes.
 [[nodiscard]] std::string run_sentence(const RunSnapshot& run);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "app/figures/title_line.h"
-#include "app/plot/token_text.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -20,26 +19,13 @@ namespace {
 constexpr float kPageTitle = 5.4f;  // above the panels
 constexpr float kTitleLine = 6.2f;
 
-// "model · L17.H4" in this room: the model's name gives way first.
-RichText fitted_right(const FigurePanel& panel, float room, const Page& page) {
-  const TextStyle style = page.style.head();
-  if (panel.right.size() != 3 || panel.right[1].text != kBehindModel) return panel.right;
-  const std::string rest = panel.right[1].text + panel.right[2].text;
-  const std::string name = elide_middle(panel.right[0].text, room - page.measure.width(rest, style.face, style.size),
-                                        page.measure, style.face, style.size);
-  constexpr std::size_t kShortest = 6;  // of what is left of a name
-  const bool whole = name == panel.right[0].text;
-  if (!whole && name.size() < kShortest) return {panel.right.back()};
-  return {{TextRun::Form::Upright, name + rest}};
-}
-
-// The least that the line takes: of the head's name without its model.
+// What the line takes without the model's name.
 float title_width(const FigurePanel& panel, const RichText& title, const Page& page) {
   const PageStyle& style = page.style;
   const float letter = letter_room(panel, page);
-  const float right = panel.right.empty() ? 0.0f
-                                          : style.mm(TitleLine::kBeforeHead) +
-                                                rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
+  const float right = panel.right.empty()
+                          ? 0.0f
+                          : style.mm(TitleLine::kBeforeHead) + rich_width(page.measure, panel.right, style.head());
   float names = 0.0f;
   for (const SeriesName& name : panel.series_names)
     names += style.mm(TitleLine::kBetweenNames) + rich_width(page.measure, name.text, style.text());
@@ -245,20 +231,19 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
     const bool fits = panel.brief.empty() || title_width(panel, panel.title, page) <= frame.outer.width() + 0.01f;
     const RichText& title = fits ? panel.title : panel.brief;
     draw_rich(painter, {x + letter_room(panel, page), baseline}, title, style.title());
-    const float own =
-        panel.right.empty() ? 0.0f : rich_width(page.measure, fitted_right(panel, 0.0f, page), style.head());
-    const RichText head = fitted_right(panel, frame.outer.width() - title_width(panel, title, page) + own, page);
     float right = frame.outer.x1 - style.mm(TitleLine::kEdge);
-    if (!head.empty()) right -= rich_width(page.measure, head, style.head()) + style.mm(TitleLine::kBetweenNames);
+    if (!panel.right.empty())
+      right -= rich_width(page.measure, panel.right, style.head()) + style.mm(TitleLine::kBetweenNames);
     for (auto name = panel.series_names.rbegin(); name != panel.series_names.rend(); ++name) {
       draw_rich(painter, {right, baseline}, name->text, style.text(name->color), Painter::Align::Right);
       right -= rich_width(page.measure, name->text, style.text()) + style.mm(TitleLine::kBetweenNames);
     }
-    if (!head.empty())
-      draw_rich(painter, {frame.outer.x1 - style.mm(TitleLine::kEdge), baseline}, head, style.head(),
+    if (!panel.right.empty())
+      draw_rich(painter, {frame.outer.x1 - style.mm(TitleLine::kEdge), baseline}, panel.right, style.head(),
                 Painter::Align::Right);
     if (page.left_out) page.left_out->panel = i;
     panel.draw(painter, frame, page);
+    draw_model_name(painter, panel, frame, page, panel.title_written(frame, page));
     painter.end_panel();
   }
 }

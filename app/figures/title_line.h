@@ -12,6 +12,7 @@ struct TitleLine {
   static constexpr float kBaseline = 3.1f, kEdge = 0.8f, kBetweenNames = 1.8f, kBeforeHead = 2.0f;
   float from = 0.0f, to = 0.0f, baseline = 0.0f;
   [[nodiscard]] float width() const { return to - from; }
+  [[nodiscard]] Vec2 start() const { return {from, baseline}; }
 };
 // From the left edge of the panel's letter to its title.
 [[nodiscard]] float letter_room(const FigurePanel& panel, const Page& page);

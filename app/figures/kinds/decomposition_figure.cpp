@@ -110,8 +110,12 @@ class TermPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y_axis(), page);
     painter.end_plot();
-    const float taken = title.empty() ? draw_own_title(painter, frame, page) : 0.0f;
-    draw_model_name(painter, *this, frame, page, taken);
+    if (title.empty())
+      draw_rich(painter, free_title_line(*this, frame, page).start(), own_title(frame, page), page.style.title());
+  }
+
+  float title_written(const PanelFrame& frame, const Page& page) const override {
+    return title.empty() ? rich_width(page.measure, own_title(frame, page), page.style.title()) : 0.0f;
   }
 
   void add_data(FigureData& data) const override {
@@ -153,16 +157,13 @@ class TermPanel final : public FigurePanel {
         painter.end_series();
       }
   }
-  // Returns how wide it is.
-  float draw_own_title(Painter& painter, const PanelFrame& frame, const Page& page) const {
-    const TitleLine line = free_title_line(*this, frame, page);
-    RichText words = bare_y ? beside : alone;
-    if (rich_width(page.measure, words, page.style.title()) + page.style.mm(2.0f) > line.width()) {
-      if (bare_y) leave_out(page, words);
-      words = bare_y ? RichText() : rich("nats");
-    }
-    draw_rich(painter, {line.from, line.baseline}, words, page.style.title());
-    return rich_width(page.measure, words, page.style.title());
+  // What stands in the title line of a panel without a title, as far as there is room.
+  [[nodiscard]] RichText own_title(const PanelFrame& frame, const Page& page) const {
+    const RichText& words = bare_y ? beside : alone;
+    const float room = free_title_line(*this, frame, page).width() - page.style.mm(2.0f);
+    if (rich_width(page.measure, words, page.style.title()) <= room) return words;
+    if (bare_y) leave_out(page, words);
+    return bare_y ? RichText() : rich("nats");
   }
   static std::vector<RichText> term_names() {
     std::vector<RichText> names;
@@ -344,8 +345,8 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   std::vector<std::unique_ptr<TermPanel>> panels;
   for (const HeadRef& head : heads) {
     panels.push_back(head_panel(run, head, !panels.empty()));
-    panels.back()->right = rich(head_text(head));
-    if (choice.names) panels.back()->model = model_of(run), panels.back()->title = panels.back()->brief;
+    name_head(*panels.back(), run, head, choice);
+    if (choice.names) panels.back()->title = panels.back()->brief;
   }
   if (drawn.layers.size() * drawn.heads.size() > 1) panels.push_back(layer_panel(run, drawn, means));
   // One y axis throughout.

@@ -17,7 +17,6 @@
 #include "app/figures/kinds/lambda_layers.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_beyond.h"
-#include "app/figures/title_line.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
@@ -383,7 +382,6 @@ class LambdaHistogramPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
-    draw_model_name(painter, *this, frame, page);
   }
   void add_data(FigureData& data) const override {
     for (std::size_t i = 0; i < counts.bins(); ++i) {
@@ -572,8 +570,7 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
     auto histogram = histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1);
     histogram->sentence.insert(0, said);
     histograms.push_back(std::move(histogram));
-    histograms.back()->right = rich(head_text(one->head));
-    if (choice.names) histograms.back()->model = model_of(*run.run);
+    name_head(*histograms.back(), *run.run, one->head, choice);
   }
   for (auto* part : {&layers, &histograms})
     for (auto& panel : *part) figure.panels.push_back(std::move(panel));

@@ -352,7 +352,7 @@ Result<Figure> make_lambda_text(std::span<const FigureRun> runs, const FigureCho
   else
     figure.notes.push_back(runs.front().name() + ": no classes (the texts of the tokens are not known)");
   figure.panels.push_back(rank_panel(found, chosen, texts, surprisal));
-  figure.panels.back()->right = head_title(*runs.front().run, head, choice);
+  name_head(*figure.panels.back(), *runs.front().run, head, choice);
   const std::size_t above = figure.panels.size();
   if (auto panel = position_panel(all, head); !panel->points.empty()) figure.panels.push_back(std::move(panel));
   if (surprisal)

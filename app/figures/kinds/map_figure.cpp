@@ -272,7 +272,8 @@ Result<void> add_equation(Figure& figure, const MapSubject& subject, const Figur
   if (!one_line) first->sign = " ";  // as wide as what stands below it
   second->names_rows = !one_line, result->names_rows = false;
   lambda->weight = one_line ? 0.2f : 1.0f;
-  (one_line ? result->right : lambda->right) = head_title(*subject.file.run, subject.head, choice);
+  FigurePanel& last_of_line = one_line ? static_cast<FigurePanel&>(*result) : *lambda;
+  name_head(last_of_line, *subject.file.run, subject.head, choice);
   if (one_line) figure.rows.emplace_back();
   const auto add = [&](std::unique_ptr<FigurePanel> panel, bool begins) {
     if (begins && !one_line) figure.rows.emplace_back();
@@ -305,7 +306,7 @@ Result<void> add_map(Figure& figure, const MapSubject& subject, const FigureChoi
       panel->lens.reset();
     }
   }
-  panel->right = head_title(*subject.file.run, subject.head, choice);
+  name_head(*panel, *subject.file.run, subject.head, choice);
   figure.panels.push_back(std::move(panel));
   return {};
 }

@@ -18,7 +18,6 @@
 #include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/running_quantiles.h"
-#include "app/figures/title_line.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
@@ -135,7 +134,6 @@ class GainRowsPanel final : public FigurePanel {
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
-    draw_model_name(painter, *this, frame, page);
   }
 
   void add_data(FigureData& data) const override {
@@ -284,8 +282,8 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
 
   auto rows = std::make_unique<GainRowsPanel>();
   GainRowsPanel& a = *rows;
-  a.kind = "norm-gain", a.name = "head", a.head = head, a.right = rich(head_text(head));
-  if (choice.names) a.model = model_of(run);
+  a.kind = "norm-gain", a.name = "head", a.head = head;
+  name_head(a, run, head, choice);
   a.title = rich("gain of the head norm, 1/√{RMS² + *ε*}"), a.brief = rich("gain of the head norm");
   const HeadSeries series = make_head_series(run, *layer, head.head);
   a.cap = 1.0 / std::sqrt(series.norm_epsilon), a.counted = series.gains, a.at_cap = series.gains_at_cap;

@@ -592,7 +592,7 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
                              " has the most rows outside its interval; --head chooses another");
     for (const HeadRef& head : heads) {
       auto panel = rms_panel(*run.run, head);
-      panel->right = head_title(*run.run, head, named);
+      name_head(*panel, *run.run, head, named);
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,
                      head_text(head) + ": no row of " + run.name() + " has a finite context RMS above 0");

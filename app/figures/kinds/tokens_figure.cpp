@@ -380,7 +380,7 @@ Result<std::unique_ptr<TokensPanel>> tokens_panel(const FigureRun& file, const H
   if (of.quantity->by_component && of.component == 1) title += ", second map";
   if (panel->bar.scale.kind == kLog) title += " (log)";
   panel->title = rich(title);
-  panel->right = head_title(run, head, choice);
+  name_head(*panel, run, head, choice);
   const bool ids = run.prompt == nullptr || std::ranges::all_of(run.prompt->texts, &std::string::empty);
   panel->sentence = tokens_sentence(*panel, run, ids);
   return panel;

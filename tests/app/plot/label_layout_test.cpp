@@ -205,6 +205,17 @@ CATCH_TEST_CASE("Spreading moves labels as little as can be") {
   }
 }
 
+CATCH_TEST_CASE("A line to a label crosses what it crosses, and no more") {
+  LabelSpace space({0, 0, 100, 100});
+  space.block(Rect{20, 40, 30, 60});
+  space.block(Rect{50, 40, 60, 60});
+  space.block(Rect{50, 80, 60, 90});
+  CATCH_CHECK(space.crossed({0, 50}, {40, 50}, 1.0f) == 1);
+  CATCH_CHECK(space.crossed({0, 50}, {100, 50}, 1.0f) == 2);
+  CATCH_CHECK(space.crossed({55, 0}, {55, 100}, 1.0f) == 2);
+  CATCH_CHECK(space.crossed({0, 10}, {100, 10}, 1.0f) == 0);
+}
+
 CATCH_TEST_CASE("Rectangles find the first free place in their order") {
   const std::vector<std::vector<Rect>> wanted = {
       {{0, 0, 10, 10}}, {{5, 5, 15, 15}, {20, 0, 30, 10}}, {{5, 0, 12, 10}}, {{95, 0, 105, 10}, {50, 50, 60, 60}}};
