@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "app/figures/head_series.h"
 #include "app/figures/row_curve.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 
@@ -31,6 +33,31 @@ PremiseRows premise_rows(const LayerSnapshot& layer, std::int64_t head, const He
   rows.low = row_medians(series, lows, from, series.by_position);
   rows.high = row_medians(series, highs, from, series.by_position);
   return rows;
+}
+
+std::string premise_sentence(const HeadPremise& premise, std::int64_t tests) {
+  if (premise.verdict == PremiseVerdict::Unknown) return "";
+  const std::string shared = " (*m*·*n* = " + short_text(premise.product) + ", uncorrelated values: 1, below " +
+                             short_text(premise.limit) + ")";
+  if (premise.verdict == PremiseVerdict::Common)
+    return " The premise fails here: the values share a vector" + shared + ".";
+  if (premise.verdict == PremiseVerdict::Unopposed)
+    return " The values share no vector" + shared + "; whether they are uncorrelated was not tested.";
+  const std::string of = std::to_string(tests) + (tests == 1 ? " head" : " heads, Benjamini–Hochberg"),
+                    interval = short_text(premise.low) + " to " + short_text(premise.high);
+  std::string text = " Blue: 5 to 95 % of *ρ*_{*i*} with random signs of the values, dotted: uniform attention.";
+  const std::string signs = "ΣRMS²/Σ*q*² is " + short_text(premise.coherence) + ", with random signs " + interval +
+                            " (95 % of 999 draws over this text; adjusted *p* = " + short_text(premise.adjusted) +
+                            " among " + of + ")";
+  if (premise.verdict == PremiseVerdict::NotRefuted)
+    return text + " The premise is not refuted here: " + signs + "; what lies between could not have been seen.";
+  text += " The premise fails here: " + signs;
+  if (premise.verdict == PremiseVerdict::Cancelling) return text + "; the values cancel.";
+  return text +
+         (premise.verdict == PremiseVerdict::CommonMean ? "; their common mean is the reason"
+                                                        : "; not only by their common mean") +
+         ". Its values count as " + short_text(premise.count) +
+         " uncorrelated ones: uniform attention has *ρ* = " + short_text(premise.uniform) + ".";
 }
 
 }  // namespace headroom

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "app/figures/running_quantiles.h"
+#include "core/run/premise.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
@@ -28,5 +30,9 @@ struct PremiseRows {
 
 // Empty where nothing was measured.
 [[nodiscard]] PremiseRows premise_rows(const LayerSnapshot& layer, std::int64_t head, const HeadSeries& series);
+
+// What may be said of the bound in a caption, after a blank: a test of this head where there is one, with what it could
+// not have seen. `tests`: of how many heads it was corrected for.
+[[nodiscard]] std::string premise_sentence(const HeadPremise& premise, std::int64_t tests);
 
 }  // namespace headroom

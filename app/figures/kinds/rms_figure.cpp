@@ -466,32 +466,6 @@ std::string rms_sentence(const RmsPanel& panel) {
   return text;
 }
 
-// What may be said of the bound: a test of this head where there is one, with what it could not have seen.
-std::string premise_sentence(const HeadPremise& premise, std::int64_t tests) {
-  if (premise.verdict == PremiseVerdict::Unknown) return "";
-  const std::string shared = " (*m*·*n* = " + short_text(premise.product) + ", uncorrelated values: 1, below " +
-                             short_text(premise.limit) + ")";
-  if (premise.verdict == PremiseVerdict::Common)
-    return " The premise fails here: the values share a vector" + shared + ".";
-  if (premise.verdict == PremiseVerdict::Unopposed)
-    return " The values share no vector" + shared + "; whether they are uncorrelated was not tested.";
-  const std::string of = std::to_string(tests) + (tests == 1 ? " head" : " heads, Benjamini–Hochberg"),
-                    interval = short_text(premise.low) + " to " + short_text(premise.high);
-  std::string text = " Blue: 5 to 95 % of *ρ*_{*i*} with random signs of the values, dotted: uniform attention.";
-  const std::string signs = "ΣRMS²/Σ*q*² is " + short_text(premise.coherence) + ", with random signs " + interval +
-                            " (95 % of 999 draws over this text; adjusted *p* = " + short_text(premise.adjusted) +
-                            " among " + of + ")";
-  if (premise.verdict == PremiseVerdict::NotRefuted)
-    return text + " The premise is not refuted here: " + signs + "; what lies between could not have been seen.";
-  text += " The premise fails here: " + signs;
-  if (premise.verdict == PremiseVerdict::Cancelling) return text + "; the values cancel.";
-  return text +
-         (premise.verdict == PremiseVerdict::CommonMean ? "; their common mean is the reason"
-                                                        : "; not only by their common mean") +
-         ". Its values count as " + short_text(premise.count) +
-         " uncorrelated ones: uniform attention has *ρ* = " + short_text(premise.uniform) + ".";
-}
-
 std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   const LayerSnapshot& layer = *run.layer(head.layer);
   const HeadSeries series = make_head_series(run, layer, head.head);
