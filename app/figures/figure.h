@@ -27,6 +27,9 @@ namespace headroom {
 
 struct FigureHistory;  // figure_runs.h
 
+// Attribute of a run that was read of a file: the file's SHA-256, 64 digits.
+inline constexpr const char* kFileHash = "file_sha256";
+
 // One file: of a run, or of the history of a training.
 struct FigureRun {
   std::filesystem::path path;

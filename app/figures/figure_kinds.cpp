@@ -89,6 +89,8 @@ constexpr std::array kKinds = {
 
 // Of a corpus, with intervals over its documents.
 constexpr std::string_view kOfCorporaToo = "sinks";
+constexpr std::size_t kDigitsShown = 12;  // digits in captions
+constexpr std::size_t kRunsShown = 4;     // hashes of several files
 
 // "0–29", "0, 4–7".
 std::string ranges_text(std::span<const std::int64_t> indices) {
@@ -221,17 +223,29 @@ std::string run_sentence(const RunSnapshot& run) {
   if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layers_title(run.layers, run.all_layers);
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
   text += ".";
+  std::string hashes = attribute("source");
+  const auto add = [&](const std::string& name, const std::string& hash) {
+    if (hash.size() >= kDigitsShown) hashes += (hashes.empty() ? "" : ", ") + name + " " + hash.substr(0, kDigitsShown);
+  };
+  add("run", attribute(kFileHash));
+  add("text", attribute("prompt_sha256"));
   // Of several files the hash of the first stands for all: NAME HASH, one a line.
   const std::string checkpoint = attribute("checkpoint_sha256");
-  const std::size_t blank = checkpoint.find(' ');
-  std::string hashes;
-  if (const std::string prompt = attribute("prompt_sha256"); prompt.size() >= 12)
-    hashes = "text " + prompt.substr(0, 12);
-  if (blank != std::string::npos && checkpoint.size() >= blank + 13)
-    hashes += (hashes.empty() ? "" : ", ") + std::string("checkpoint ") + checkpoint.substr(blank + 1, 12);
-  if (const std::string source = attribute("source"); !source.empty())
-    hashes = source + (hashes.empty() ? "" : ", ") + hashes;
+  if (const std::size_t blank = checkpoint.find(' '); blank != std::string::npos)
+    add("checkpoint", checkpoint.substr(blank + 1));
   return hashes.empty() ? text : text + " " + hashes + ".";
+}
+
+std::string runs_sentence(std::span<const FigureRun> runs) {
+  std::string hashes;
+  std::size_t shown = 0;
+  for (const FigureRun& run : runs)
+    if (const std::string hash = run.attribute(kFileHash); hash.size() >= kDigitsShown && shown < kRunsShown)
+      hashes += (shown++ == 0 ? "" : ", ") + hash.substr(0, kDigitsShown);
+  std::string text = runs.front().attribute("source");
+  if (shown > 0) text += (text.empty() ? "" : ", ") + std::string(runs.size() > 1 ? "runs " : "run ") + hashes;
+  if (shown < runs.size() && shown > 0) text += " and " + std::to_string(runs.size() - shown) + " more";
+  return text + ".";
 }
 
 Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,

@@ -60,6 +60,9 @@ struct DrawnHeads {
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
 // the hashes.
 [[nodiscard]] std::string run_sentence(const RunSnapshot& run);
+// Of several files, by which program, and the first digits of the first four's hashes: "headroom 0.1.0, runs
+// 6511e0066d02, 1060ffc8b14a.".
+[[nodiscard]] std::string runs_sentence(std::span<const FigureRun> runs);
 // A dataset that a kind needs and the file lacks.
 [[nodiscard]] Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,
                           std::string_view hint);

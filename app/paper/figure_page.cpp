@@ -69,7 +69,10 @@ Result<FileKeys> page_keys(std::span<const FigureRun> runs, std::string command,
     to += (to.empty() || text.empty() ? "" : " ") + text;
   };
   for (const FigureRun& run : runs) {
-    HEADROOM_TRY(const std::string hash, sha256_of_file(run.path));
+    std::string hash = run.attribute(kFileHash);
+    if (hash.empty()) {
+      HEADROOM_TRY(hash, sha256_of_file(run.path));
+    }
     join(hashes, hash);
     join(models, run.attribute("model_id"));
     std::string checkpoint = run.attribute("checkpoint_sha256");

@@ -256,7 +256,7 @@ void add_seeds(TrainingPanel& panel, const std::vector<TrainingGroup>& groups, b
 }
 
 // What was trained, by whom, from which seeds.
-std::string training_sentence(const std::vector<TrainingGroup>& groups) {
+std::string training_sentence(const std::vector<TrainingGroup>& groups, std::span<const FigureRun> runs) {
   std::string text, recipes;
   std::vector<std::string> known;
   for (const TrainingGroup& group : groups) {
@@ -270,7 +270,7 @@ std::string training_sentence(const std::vector<TrainingGroup>& groups) {
     recipes +=
         (recipes.empty() ? " Recipe " : ", ") + literal_markup(group.recipe) + " " + group.recipe_sha256.substr(0, 12);
   }
-  return text + "." + recipes + ". " + groups.front().seeds.front()->attribute("source") + ".";
+  return text + "." + recipes + ". " + runs_sentence(runs);
 }
 
 // "median over 2 layers of 4 heads"; the quantity of the one head where there is one.
@@ -354,7 +354,7 @@ Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice
   std::vector<std::unique_ptr<TrainingPanel>> panels;
   for (auto* make : {loss_panel, norm_panel, logit_panel, sink_panel}) {
     std::unique_ptr<TrainingPanel> panel = make(groups);
-    panel->source = training_sentence(groups);
+    panel->source = training_sentence(groups, runs);
     if (!panel->curves.empty()) panels.push_back(std::move(panel));
   }
   if (panels.empty())
