@@ -41,6 +41,9 @@ struct FigureKind {
 [[nodiscard]] Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs,
                                          const FigureChoice& choice);
 
+// Whether the colours that a choice asks for can be: InvalidArgument where an end of its range is not above 0 and the
+// scale is logarithmic, or where the ends are not in order.
+[[nodiscard]] Result<void> check_range(const FigureChoice& choice, const ColorScale& scale);
 // What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
 // InvalidArgument says what the file has.
 [[nodiscard]] Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
