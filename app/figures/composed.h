@@ -1,11 +1,14 @@
 // Figures of several panels in rows, from a JSON file: {"width", "gap", "letters", "theme", "title", "run",
-// options…, "rows": [{"height", "panels": [{"kind", "panel", "width", options…} | {"text"} | {"empty": true}]}]}.
+// options…, "rows": [{"height", "panels": [{"kind", "panel", "width", "columns", options…} | {"text"} |
+// {"empty": true}]}]}.
 // Options are those of the command line with underscores; a panel inherits them from the figure. Reads files; one
 // thread at a time: HDF5.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/figures/figure.h"
@@ -17,6 +20,7 @@ struct ComposedFigure {
   Figure figure;
   std::vector<FigureRun> runs;  // each file once, in the order in which they are named
   std::string theme = "paper", letters = "a";
+  std::size_t text_cells = 0;  // the last of the panels: cells of words, or empty
 };
 
 // Heights in the file are those of inner rectangles, widths of panels are shares. `width`, `height`: of the page, over
@@ -24,5 +28,7 @@ struct ComposedFigure {
 // InvalidArgument names a member that is not known and the nearest that is.
 [[nodiscard]] Result<ComposedFigure> read_composed(const std::filesystem::path& file, const std::string& width,
                                                    const std::string& height);
+// "a", "A", "(a)", "none"; of panels, not of cells of words.
+void set_composed_letters(ComposedFigure& composed, std::string_view form);
 
 }  // namespace headroom

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/figures/caption_text.h"
+#include "app/figures/figure_fit.h"
 #include "app/figures/figure_layout.h"
 #include "app/plot/recording_painter.h"
 #include "core/checkpoint/sha256.h"
@@ -43,13 +44,16 @@ Result<FigurePage> lay_out_page(Figure figure, std::vector<FigureRun> runs, std:
   FigurePage page{std::move(figure), std::move(runs), std::move(name), style, {}, {}, {}, 0.0f};
   Page ground = page_of(page, fonts);
   HEADROOM_TRY_VOID(settle_height(page.figure, ground));
+  HEADROOM_TRY_VOID(align_columns(page.figure, ground));
   HEADROOM_TRY(page.frames, lay_out_figure(page.figure, ground));
+  HEADROOM_TRY_VOID(check_contents(page.figure, page.frames, ground));
   const PageInfo info = page_info(page);
   RecordingPainter record(fonts, {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
   LeftOutLabels left_out;
   ground.left_out = &left_out;
   draw_figure(record, page.figure, page.frames, ground);
   page.caption = figure_caption(page.figure, left_out);
+  page.caption.erase(page.caption.find_last_not_of('\n') + 1);  // of cells that have words alone
   for (std::string& note : left_out_notes(page.figure, left_out)) page.figure.notes.push_back(std::move(note));
   page.warnings = record.texts_outside();
   for (std::string& line : record.texts_overlapping()) page.warnings.push_back(std::move(line));
