@@ -94,26 +94,12 @@ int list_kinds(const FigureArguments& arguments, const std::vector<FigureRun>& r
   return 0;
 }
 
-// Whether a word sets one of the options that say where something is written or how it is reported, in itself
-// ("--output=x.pdf", "-ox.pdf") or with the word behind it.
-struct Said {
-  bool here = false, with_next = false;
-};
-Said output_option(std::string_view word) {
-  for (const std::string_view name : {"--output", "--data", "--caption", "--from"}) {
-    if (word == name) return {true, true};
-    if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) return {true, false};
-  }
-  if (word == "-o") return {true, true};
-  return {word == "--force" || word == "--json" || (word.starts_with("-o") && !word.starts_with("--")), false};
-}
-
 // The words of the command line without folders and without where it is written to.
 std::string said_words(const FigureArguments& arguments) {
   std::string text;
   for (std::size_t i = 0; i < arguments.words.size(); ++i) {
     std::string word = arguments.words[i];
-    if (const Said said = output_option(word); said.here) {
+    if (const OutputWord said = output_word(word); said.here) {
       i += said.with_next ? 1 : 0;
       continue;
     }
@@ -149,11 +135,20 @@ struct Asked {
   std::string name, theme;  // of the kind or the figure file
 };
 
+// A figure file says itself what its panels are asked for.
+void note_not_of_file(Figure& figure, const FigureOptions& options, const std::string& file) {
+  constexpr std::array<std::string_view, 3> kOfThePage = {"--width", "--height", "--title"};
+  for (const std::string& word : option_words(options))
+    if (word.starts_with("--") && std::ranges::find(kOfThePage, word) == kOfThePage.end())
+      figure.notes.push_back(word + " changes nothing of " + file + ", which has options of its own");
+}
+
 Result<Asked> make_asked(const FigureArguments& arguments, const Places& places) {
   if (!places.file.empty()) {
     HEADROOM_TRY(ComposedFigure composed,
                  read_composed(places.file, arguments.options.width, arguments.options.height));
     if (!arguments.options.title.empty()) composed.figure.title = arguments.options.title;
+    note_not_of_file(composed.figure, arguments.options, places.file.filename().string());
     set_letters(composed.figure, arguments.letters == "a" ? composed.letters : arguments.letters);
     return Asked{std::move(composed.figure), std::move(composed.runs), places.file.filename().string(), composed.theme};
   }
@@ -199,6 +194,9 @@ Result<void> print_figure(const FigureArguments& arguments) {
   if (!arguments.output.empty() && !format)
     return Error(ErrorCode::InvalidArgument, "the figure's file has no ending of a known format")
         .wanted("a name that ends in .pdf, .svg or .png", arguments.output.string());
+  // A range of the command line lets them pass: they are neither below nor above it.
+  if (std::isnan(arguments.text_size) || std::isnan(arguments.dots_per_inch))
+    return Error(ErrorCode::InvalidArgument, "--text-size and --dpi take numbers").wanted("a number", "nan");
   HEADROOM_TRY(const Places places, read_places(arguments));
   if (arguments.list) return list_kinds(arguments, places.runs), Result<void>();
   if (arguments.output.empty() && arguments.caption.empty() && arguments.data.empty()) {
@@ -245,6 +243,15 @@ Result<void> print_figure(const FigureArguments& arguments) {
 }
 
 }  // namespace
+
+OutputWord output_word(std::string_view word) {
+  for (const std::string_view name : {"--output", "--data", "--caption", "--from"}) {
+    if (word == name) return {true, true};
+    if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) return {true, false};
+  }
+  if (word == "-o") return {true, true};
+  return {word == "--force" || word == "--json" || (word.starts_with("-o") && !word.starts_with("--")), false};
+}
 
 int run_figure(const FigureArguments& arguments) {
   Result<void> printed;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/figures/figure_options.h"
@@ -24,6 +25,13 @@ struct FigureArguments {
   std::string expected_runs;       // hashes of the run files, where a figure is drawn again
   std::vector<std::string> words;  // of the command line, from "figure" on
 };
+
+// Whether a word sets one of the options that say where something is written or how it is reported, in itself
+// ("--output=x.pdf", "-ox.pdf") or with the word behind it.
+struct OutputWord {
+  bool here = false, with_next = false;
+};
+[[nodiscard]] OutputWord output_word(std::string_view word);
 
 void add_figure(CLI::App& app, FigureArguments& arguments);
 // 0, or the code of the error that it reported.

@@ -9,16 +9,18 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/figure_options.h"
 #include "app/figures/figure_runs.h"
 #include "app/figures/page_length.h"
+#include "app/figures/placed_json.h"
+#include "app/figures/text_cell.h"
 #include "core/base/edit_distance.h"
 #include "core/base/input_file.h"
 #include "core/base/number_text.h"
@@ -30,78 +32,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostColumns = 24;
+constexpr double kMostShare = 1e6;  // of a panel's width
 constexpr std::string_view kOptions[] = {"head",  "layers",     "heads",   "quantity", "keys",  "cell",    "range",
                                          "scale", "colour_map", "epsilon", "top",      "names", "against", "paired"};
-
-// Words in a cell of their own, in lines that its width has room for.
-class TextPanel final : public FigurePanel {
- public:
-  std::string words;
-
-  PanelRoom room(const Page&, Vec2) const override { return {}; }
-  Vec2 least_inner(const Page& page) const override {
-    float widest = 0.0f;
-    for (const std::string& piece : pieces())
-      widest = std::max(widest, rich_width(page.measure, rich(piece), page.style.text()));
-    return {widest, page.style.size()};
-  }
-  float needed_height(const Page& page, float width) const override {
-    const auto count = static_cast<float>(lines(page, width).size());
-    return count > 0.0f ? ((count - 1.0f) * kLine + 1.25f) * page.style.size() : 0.0f;
-  }
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    float y = frame.inner.y0 + page.style.size();
-    for (const std::string& line : lines(page, frame.inner.width())) {
-      draw_rich(painter, {frame.inner.x0, y}, rich(line), page.style.text());
-      y += kLine * page.style.size();
-    }
-  }
-  void add_data(FigureData&) const override {}
-  std::string caption() const override { return {}; }
-
- private:
-  static constexpr float kLine = 1.35f;
-
-  // What no line breaks: between blanks and line feeds that are in no markup; each with what separates it from the
-  // next.
-  [[nodiscard]] std::vector<std::string> pieces(std::vector<char>* separators = nullptr) const {
-    std::vector<std::string> found(1);
-    int depth = 0;
-    bool italic = false;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const char c = words[i];
-      if (c == '\\' && i + 1 < words.size()) {
-        found.back() += c, found.back() += words[++i];
-        continue;
-      }
-      if (c == '*') italic = !italic;
-      depth += c == '{' ? 1 : c == '}' && depth > 0 ? -1 : 0;
-      if (c == '\n' || (c == ' ' && !italic && depth == 0)) {
-        if (separators != nullptr) separators->push_back(c);
-        found.emplace_back();
-      } else {
-        found.back() += c;
-      }
-    }
-    return found;
-  }
-  [[nodiscard]] std::vector<std::string> lines(const Page& page, float width) const {
-    std::vector<std::string> made;
-    if (words.empty()) return made;
-    std::vector<char> separators;
-    const std::vector<std::string> all = pieces(&separators);
-    made.push_back(all.front());
-    for (std::size_t i = 1; i < all.size(); ++i) {
-      const std::string longer = made.back() + " " + all[i];
-      const bool fits = rich_width(page.measure, rich(longer), page.style.text()) <= width + 0.01f;
-      if (separators[i - 1] == '\n' || !fits)
-        made.push_back(all[i]);
-      else
-        made.back() = longer;
-    }
-    return made;
-  }
-};
 
 class Reader {
  public:
@@ -109,46 +43,37 @@ class Reader {
 
   Result<ComposedFigure> read(const std::string& width, const std::string& height) {
     HEADROOM_TRY(const std::string text, read_text_file(file_, kMostBytes));
-    Json json;
-    std::vector<std::set<std::string>> open;  // names of the members of each object that is being read
-    std::string twice;
-    const auto look = [&](int, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::object_start) open.emplace_back();
-      if (event == Json::parse_event_t::object_end) open.pop_back();
-      if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-        twice = value.get<std::string>();
-      return true;
-    };
-    try {
-      json = Json::parse(text, look, true, true);
-    } catch (const Json::parse_error& error) {
-      // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
-      const std::string what = error.what();
-      const std::size_t from = what.find("line ");
-      return Error(ErrorCode::Corrupt,
-                   "the figure file is no JSON: " + (from == std::string::npos ? what : what.substr(from)))
-          .in_file(file_.string());
+    Result<PlacedJson> parsed = PlacedJson::parse(text);
+    if (!parsed) {
+      Error error = parsed.error();
+      error.message =
+          (error.code == ErrorCode::Corrupt ? "the figure file is no JSON: " : "the figure file: ") + error.message;
+      return error.in_file(file_.string());
     }
-    if (!twice.empty()) return wrong(twice, "once in an object", "twice");
-    HEADROOM_TRY_VOID(
-        known(json, "the figure", {"width", "height", "gap", "letters", "theme", "title", "run", "runs", "rows"}));
+    json_ = std::move(*parsed);
+    const Json& json = json_.root();
+    HEADROOM_TRY_VOID(known(json, "the figure",
+                            {"width", "height", "gap", "letters", "theme", "title", "run", "runs", "rows"}, true));
     HEADROOM_TRY(const std::string own_width, text_of(json, "width", "174mm"));
     HEADROOM_TRY(composed_.figure.width_mm, page_length(width.empty() ? own_width : width));
-    HEADROOM_TRY(composed_.letters, text_of(json, "letters", "a"));
-    HEADROOM_TRY(composed_.theme, text_of(json, "theme", "paper"));
-    if (json.contains("title") && !json["title"].is_string()) return wrong("title", "a text", json["title"].dump());
-    HEADROOM_TRY(composed_.figure.title, text_of(json, "title", ""));
+    HEADROOM_TRY(composed_.letters, word_of(json, "letters", "a"));
+    HEADROOM_TRY(composed_.theme, word_of(json, "theme", "paper"));
+    HEADROOM_TRY(composed_.figure.title, word_of(json, "title", ""));
     if (composed_.theme != "paper" && composed_.theme != "slides")
-      return wrong("theme", "paper or slides", composed_.theme);
+      return wrong(json, "theme", "paper or slides", composed_.theme);
+    constexpr std::string_view kLetters[] = {"a", "A", "(a)", "none"};
+    if (std::ranges::find(kLetters, composed_.letters) == std::end(kLetters))
+      return wrong(json, "letters", "a, A, (a) or none", composed_.letters);
     if (json.contains("gap")) {
       HEADROOM_TRY(const double gap, millimetres(json, "gap"));
       composed_.figure.gap_mm = static_cast<float>(gap);
     }
     if (!json.contains("rows") || !json["rows"].is_array() || json["rows"].empty())
-      return wrong("rows", "a list of rows, each with its panels",
+      return wrong(json, "rows", "a list of rows, each with its panels",
                    json.contains("rows") ? json["rows"].dump() : "none");
     share_ranges(json);
     for (const Json& row : json["rows"]) HEADROOM_TRY_VOID(read_row(json, row));
+    HEADROOM_TRY_VOID(read_columns(json));
     if (!height.empty()) {
       HEADROOM_TRY(composed_.figure.height_mm, page_length(height));
       composed_.figure.row_heights_mm.clear();
@@ -162,21 +87,32 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] Error wrong(const std::string& member, const std::string& expected, const std::string& found) const {
-    Error error(ErrorCode::InvalidArgument, "member \"" + member + "\" of the figure file cannot be used");
+  // " (line 3, column 5)" of a member; empty where it is not there.
+  [[nodiscard]] std::string at(const Json& object, const std::string& member) const {
+    const std::string place = json_.place(object, member);
+    return place.empty() ? "" : " (" + place + ")";
+  }
+  [[nodiscard]] Error wrong(const Json& object, const std::string& member, const std::string& expected,
+                            const std::string& found) const {
+    Error error(ErrorCode::InvalidArgument,
+                "member \"" + member + "\" of the figure file cannot be used" + at(object, member));
     return error.wanted(expected, found).in_file(file_.string());
   }
 
   // Refuses members that nothing reads.
-  Result<void> known(const Json& object, const std::string& of, std::vector<std::string_view> names) const {
-    names.insert(names.end(), std::begin(kOptions), std::end(kOptions));
-    if (!object.is_object()) return wrong(of, "an object", object.dump());
+  Result<void> known(const Json& object, const std::string& of, std::vector<std::string_view> names,
+                     bool with_options) const {
+    if (with_options) names.insert(names.end(), std::begin(kOptions), std::end(kOptions));
+    if (!object.is_object())
+      return Error(ErrorCode::InvalidArgument, of + " is no object")
+          .wanted("{…}", object.dump())
+          .in_file(file_.string());
     for (const auto& [name, value] : object.items()) {
       if (std::ranges::find(names, name) != names.end()) continue;
       const std::string_view nearest =
           *std::ranges::min_element(names, {}, [&](std::string_view other) { return edit_distance(name, other); });
-      return Error(ErrorCode::InvalidArgument,
-                   of + " has a member \"" + name + "\" that is not known; nearest: " + std::string(nearest))
+      return Error(ErrorCode::InvalidArgument, of + " has a member \"" + name + "\" that is not known" +
+                                                   at(object, name) + "; nearest: " + std::string(nearest))
           .in_file(file_.string());
     }
     return {};
@@ -187,7 +123,18 @@ class Reader {
     const Json& value = object[member];
     if (value.is_string()) return value.get<std::string>();
     if (value.is_number()) return full_text(value.get<double>());
-    return wrong(member, "a text", value.dump());
+    return wrong(object, member, "a text", value.dump());
+  }
+  // Of what no number can be.
+  Result<std::string> word_of(const Json& object, const std::string& member, const std::string& usual) const {
+    if (object.contains(member) && !object[member].is_string())
+      return wrong(object, member, "a text", object[member].dump());
+    return text_of(object, member, usual);
+  }
+  Result<bool> flag_of(const Json& object, const std::string& member) const {
+    if (!object.contains(member)) return false;
+    if (!object[member].is_boolean()) return wrong(object, member, "true or false", object[member].dump());
+    return object[member].get<bool>();
   }
 
   // A length with its unit, without the bounds of a page.
@@ -207,31 +154,28 @@ class Reader {
                           : unit == "pt" ? 25.4 / 72.0
                                          : 0.0;
     if (used == 0 || factor == 0.0 || !(value >= 0.0) || !(value * factor < 1000.0))
-      return wrong(member, "a length with mm, cm, in or pt", text);
+      return wrong(object, member, "a length with mm, cm, in or pt", text);
     return value * factor;
   }
 
   // The options of a panel: its own, else the figure's.
   Result<FigureOptions> options(const Json& figure, const Json& panel) const {
     FigureOptions options;
-    const auto member = [&](const char* name) -> const Json* {
-      return panel.contains(name) ? &panel[name] : figure.contains(name) ? &figure[name] : nullptr;
-    };
+    const auto owner = [&](const char* name) -> const Json& { return panel.contains(name) ? panel : figure; };
     const std::pair<const char*, std::string*> texts[] = {
         {"head", &options.heads},       {"layers", &options.layers},
         {"heads", &options.only_heads}, {"keys", &options.keys},
         {"cell", &options.cell},        {"range", &options.range},
         {"scale", &options.scale},      {"colour_map", &options.colour_map}};
     for (const auto& [name, to] : texts)
-      if (member(name) != nullptr) {
-        HEADROOM_TRY(*to, text_of(panel.contains(name) ? panel : figure, name, ""));
+      if (owner(name).contains(name)) {
+        HEADROOM_TRY(*to, text_of(owner(name), name, ""));
       }
     if (panel.contains("rows")) {
       HEADROOM_TRY(options.rows, text_of(panel, "rows", ""));
     }
-    if (const Json* quantity = member("quantity")) {
-      if (!quantity->is_string()) return wrong("quantity", "a text", quantity->dump());
-      std::string rest = quantity->get<std::string>();
+    if (const Json& own = owner("quantity"); own.contains("quantity")) {
+      HEADROOM_TRY(const std::string rest, word_of(own, "quantity", ""));
       // Commas inside brackets belong to a quantity.
       std::size_t from = 0, depth = 0;
       for (std::size_t i = 0; i <= rest.size(); ++i) {
@@ -242,28 +186,27 @@ class Reader {
         from = i + 1;
       }
     }
-    const auto number = [&](const char* name, auto& to) -> Result<void> {
-      const Json* value = member(name);
-      if (value == nullptr) return {};
-      if (!value->is_number()) return wrong(name, "a number", value->dump());
-      to = value->get<std::remove_reference_t<decltype(to)>>();
-      return {};
-    };
-    HEADROOM_TRY_VOID(number("epsilon", options.epsilon));
-    HEADROOM_TRY_VOID(number("top", options.top));
-    if (const Json* names = member("names")) options.names = names->is_boolean() && names->get<bool>();
-    if (const Json* paired = member("paired")) options.paired = paired->is_boolean() && paired->get<bool>();
+    if (const Json& own = owner("epsilon"); own.contains("epsilon")) {
+      if (!own["epsilon"].is_number()) return wrong(own, "epsilon", "a number", own["epsilon"].dump());
+      options.epsilon = own["epsilon"].get<double>();
+    }
+    if (const Json& own = owner("top"); own.contains("top")) {
+      if (!own["top"].is_number_integer()) return wrong(own, "top", "a whole number", own["top"].dump());
+      options.top = own["top"].get<std::int64_t>();
+    }
+    HEADROOM_TRY(options.names, flag_of(owner("names"), "names"));
+    HEADROOM_TRY(options.paired, flag_of(owner("paired"), "paired"));
     return options;
   }
 
   Result<std::vector<FigureRun>> runs_of(const Json& figure, const Json& panel) {
     const Json& object = panel.contains("run") || panel.contains("runs") ? panel : figure;
     std::vector<std::string> names;
-    if (object.contains("run") && object["run"].is_string()) names.push_back(object["run"].get<std::string>());
-    if (object.contains("runs") && object["runs"].is_array())
-      for (const Json& name : object["runs"])
-        if (name.is_string()) names.push_back(name.get<std::string>());
-    if (names.empty()) return wrong("run", "the path of a run file", "none");
+    for (const char* member : {"run", "runs"}) {
+      HEADROOM_TRY(const std::vector<std::string> more, names_of(object, member));
+      names.insert(names.end(), more.begin(), more.end());
+    }
+    if (names.empty()) return wrong(object, "run", "the path of a run file", "none");
     return opened(names);
   }
 
@@ -273,7 +216,7 @@ class Reader {
     if (!object.contains(member)) return names;
     const Json list = object[member].is_array() ? object[member] : Json::array({object[member]});
     for (const Json& name : list) {
-      if (!name.is_string()) return wrong(member, "a path, or a list of paths", object[member].dump());
+      if (!name.is_string()) return wrong(object, member, "a path, or a list of paths", object[member].dump());
       names.push_back(name.get<std::string>());
     }
     return names;
@@ -327,9 +270,9 @@ class Reader {
   }
 
   Result<void> read_row(const Json& figure, const Json& row) {
-    HEADROOM_TRY_VOID(known(row, "a row", {"height", "panels"}));
+    HEADROOM_TRY_VOID(known(row, "a row", {"height", "panels"}, false));
     if (!row.contains("panels") || !row["panels"].is_array() || row["panels"].empty())
-      return wrong("panels", "a list of panels", row.dump());
+      return wrong(row, "panels", "a list of panels", row.dump());
     composed_.figure.rows.emplace_back();
     double height = 40.0;
     if (row.contains("height")) {
@@ -339,8 +282,9 @@ class Reader {
     for (const Json& panel : row["panels"]) {
       HEADROOM_TRY(std::unique_ptr<FigurePanel> made, read_panel(figure, panel));
       if (panel.contains("width")) {
-        if (!panel["width"].is_number() || !(panel["width"].get<double>() > 0.0))
-          return wrong("width", "of a panel a share above 0", panel["width"].dump());
+        if (!panel["width"].is_number() ||
+            !(panel["width"].get<double>() > 0.0 && panel["width"].get<double>() < kMostShare))
+          return wrong(panel, "width", "of a panel a share above 0", panel["width"].dump());
         made->weight = panel["width"].get<float>();
       }
       composed_.figure.rows.back().push_back(composed_.figure.panels.size());
@@ -349,15 +293,77 @@ class Reader {
     return {};
   }
 
-  Result<std::unique_ptr<FigurePanel>> read_panel(const Json& figure, const Json& panel) {
-    HEADROOM_TRY_VOID(known(panel, "a panel", {"kind", "panel", "width", "rows", "run", "runs", "text", "empty"}));
-    if (panel.contains("text") || panel.contains("empty")) {
-      auto text = std::make_unique<TextPanel>();
-      HEADROOM_TRY(text->words, text_of(panel, "text", ""));
-      text->lettered = false;
-      return std::unique_ptr<FigurePanel>(std::move(text));
+  // Where a cell spans columns the page has some: as many in all rows, each as wide as a cell that is in it alone
+  // says.
+  Result<void> read_columns(const Json& figure) {
+    const Json& rows = figure["rows"];
+    bool any = false;
+    for (const Json& row : rows)
+      for (const Json& cell : row["panels"]) any = any || cell.contains("columns");
+    if (!any) return {};
+    std::vector<std::optional<float>> shares;
+    for (const Json& row : rows) {
+      spans_.emplace_back();
+      std::size_t column = 0;
+      for (const Json& cell : row["panels"]) {
+        std::size_t span = 1;
+        if (cell.contains("columns")) {
+          const Json& asked = cell["columns"];
+          if (!asked.is_number_unsigned() || asked.get<std::uint64_t>() < 1 ||
+              asked.get<std::uint64_t>() > kMostColumns)
+            return wrong(cell, "columns", "a whole number from 1 to " + std::to_string(kMostColumns), asked.dump());
+          span = asked.get<std::size_t>();
+        }
+        shares.resize(std::max(shares.size(), column + span));
+        if (cell.contains("width") && span > 1)
+          return wrong(cell, "width", "none: a cell that spans columns is as wide as they are", cell["width"].dump());
+        if (cell.contains("width")) {
+          const auto own = cell["width"].get<float>();
+          if (shares[column] && *shares[column] != own)
+            return wrong(cell, "width", full_text(static_cast<double>(*shares[column])) + ", as its column is above",
+                         cell["width"].dump());
+          shares[column] = own;
+        }
+        spans_.back().push_back(span);
+        column += span;
+      }
+      if (column != shares.size() || (spans_.size() > 1 && column != columns_of(spans_.front())))
+        return wrong(row, "panels",
+                     "cells of " + std::to_string(columns_of(spans_.front())) + " columns, as in the first row",
+                     std::to_string(column));
     }
-    HEADROOM_TRY(const std::string name, text_of(panel, "kind", ""));
+    for (const std::optional<float>& share : shares) composed_.figure.column_shares.push_back(share.value_or(1.0f));
+    std::size_t panel = 0;
+    for (const std::vector<std::size_t>& row : spans_) {
+      std::size_t column = 0;
+      for (const std::size_t span : row) {
+        composed_.figure.columns.push_back(span);
+        composed_.figure.panels[panel++]->weight = share_of(column, span);
+        column += span;
+      }
+    }
+    return {};
+  }
+  static std::size_t columns_of(const std::vector<std::size_t>& spans) {
+    return std::accumulate(spans.begin(), spans.end(), std::size_t{0});
+  }
+  [[nodiscard]] float share_of(std::size_t column, std::size_t span) const {
+    const auto first = composed_.figure.column_shares.begin() + static_cast<std::ptrdiff_t>(column);
+    return std::accumulate(first, first + static_cast<std::ptrdiff_t>(span), 0.0f);
+  }
+
+  Result<std::unique_ptr<FigurePanel>> read_panel(const Json& figure, const Json& panel) {
+    if (panel.is_object() && (panel.contains("text") || panel.contains("empty"))) {
+      HEADROOM_TRY_VOID(known(panel, "a cell without a panel", {"text", "empty", "width", "columns"}, false));
+      HEADROOM_TRY(const bool empty, flag_of(panel, "empty"));
+      HEADROOM_TRY(std::string words, word_of(panel, "text", ""));
+      if (empty == panel.contains("text"))
+        return wrong(panel, empty ? "text" : "empty", "a \"kind\", a \"text\", or \"empty\": true", panel.dump());
+      return std::unique_ptr<FigurePanel>(std::make_unique<TextCell>(words));
+    }
+    HEADROOM_TRY_VOID(
+        known(panel, "a panel", {"kind", "panel", "width", "columns", "rows", "run", "runs", "text", "empty"}, true));
+    HEADROOM_TRY(const std::string name, word_of(panel, "kind", ""));
     HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(name));
     HEADROOM_TRY(const FigureOptions asked, options(figure, panel));
     HEADROOM_TRY(FigureChoice choice, read_choice(asked, name));
@@ -371,7 +377,7 @@ class Reader {
     // Of the panel's own options: the figure's are for whichever panels follow them.
     HEADROOM_TRY(const FigureOptions own, options(Json::object(), panel));
     note_without_effect(composed_.figure, *kind, own);
-    HEADROOM_TRY(const std::string which, text_of(panel, "panel", ""));
+    HEADROOM_TRY(const std::string which, word_of(panel, "panel", ""));
     set_letters(made, "a");
     for (auto& one : made.panels) one->bare_y = false;  // what stood at its left may be elsewhere
     std::string names;
@@ -379,11 +385,13 @@ class Reader {
       if (which.empty() || one->id == which || one->name == which) return std::move(one);
       names += (names.empty() ? "" : ", ") + one->id + " (" + one->name + ")";
     }
-    return wrong("panel", names, which);
+    return wrong(panel, "panel", names, which);
   }
 
   std::filesystem::path file_;
+  PlacedJson json_;
   ComposedFigure composed_;
+  std::vector<std::vector<std::size_t>> spans_;  // columns of each row's cells; empty: the page has none
   std::map<std::string, std::vector<double>, std::less<>> shared_;  // by quantity, of panels without a range
 };
 

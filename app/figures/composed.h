@@ -1,5 +1,6 @@
 // Figures of several panels in rows, from a JSON file: {"width", "gap", "letters", "theme", "title", "run",
-// options…, "rows": [{"height", "panels": [{"kind", "panel", "width", options…} | {"text"} | {"empty": true}]}]}.
+// options…, "rows": [{"height", "panels": [{"kind", "panel", "width", "columns", options…} | {"text"} |
+// {"empty": true}]}]}.
 // Options are those of the command line with underscores; a panel inherits them from the figure. Reads files; one
 // thread at a time: HDF5.
 #pragma once

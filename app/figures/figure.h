@@ -27,6 +27,9 @@ namespace headroom {
 
 struct FigureHistory;  // figure_runs.h
 
+// Attribute of a run that was read of a file: the file's SHA-256, 64 digits.
+inline constexpr const char* kFileHash = "file_sha256";
+
 // One file: of a run, or of the history of a training.
 struct FigureRun {
   std::filesystem::path path;
@@ -121,10 +124,14 @@ struct Figure {
   std::vector<std::vector<std::size_t>> rows;  // panels side by side, from the top
   double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own; height 0: as its rows ask for
   std::vector<float> row_heights_mm;           // of inner rectangles; empty: rows of one height fill the page
-  std::vector<float> row_shares;               // of what rows without such heights leave for them; empty: all alike
-  float gap_mm = 5.0f;                         // between panels
-  std::string title;                           // of the whole page, above the panels; empty: none
-  std::vector<std::string> notes;              // for stderr: what was chosen or left out
+  // Of a page in columns: how many each panel takes, by its place among the panels, and the columns' own shares of the
+  // width. Empty: rows know nothing of each other.
+  std::vector<std::size_t> columns;
+  std::vector<float> column_shares;
+  std::vector<float> row_shares;   // of what rows without such heights leave for them; empty: all alike
+  float gap_mm = 5.0f;             // between panels
+  std::string title;               // of the whole page, above the panels; empty: none
+  std::vector<std::string> notes;  // for stderr: what was chosen or left out
 };
 
 // Panels side by side where the figure is at least that wide, else below each other; its height is that of a row, times

@@ -4,16 +4,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/figures/caption_text.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_bar.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file_writer.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {
@@ -89,6 +93,8 @@ constexpr std::array kKinds = {
 
 // Of a corpus, with intervals over its documents.
 constexpr std::string_view kOfCorporaToo = "sinks";
+constexpr std::size_t kDigitsShown = 12;  // digits in captions
+constexpr std::size_t kRunsShown = 4;     // hashes of several files
 
 // "0–29", "0, 4–7".
 std::string ranges_text(std::span<const std::int64_t> indices) {
@@ -117,9 +123,37 @@ bool has(std::span<const std::int64_t> indices, std::int64_t index) {
   return std::ranges::find(indices, index) != indices.end();
 }
 
+// Leaves each head once, and gives those that were there again.
+std::vector<HeadRef> take_repeated(std::vector<HeadRef>& heads) {
+  std::vector<HeadRef> once, again;
+  for (const HeadRef& head : heads) {
+    const bool known = std::ranges::find(once, head) != once.end();
+    if (!known)
+      once.push_back(head);
+    else if (std::ranges::find(again, head) == again.end())
+      again.push_back(head);
+  }
+  heads = std::move(once);
+  return again;
+}
+
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() { return kKinds; }
+
+Result<void> check_range(const FigureChoice& choice, const ColorScale& scale) {
+  if (!choice.low && !choice.high) return {};
+  const auto text = [](const std::optional<double>& end) { return end ? full_text(*end) : std::string("auto"); };
+  const std::string asked = text(choice.low) + "," + text(choice.high);
+  if (scale.kind == ScaleKind::Log10 && (choice.low.value_or(1.0) <= 0.0 || choice.high.value_or(1.0) <= 0.0))
+    return Error(ErrorCode::InvalidArgument, "--range " + asked + ": a logarithmic scale has no place for 0 and below")
+        .wanted("ends above 0, or --scale linear", asked);
+  if (!(scale.low < scale.high))
+    return Error(ErrorCode::InvalidArgument,
+                 "--range " + asked + ": the end that is left to the values lies beyond the other one")
+        .wanted("both ends", asked);
+  return {};
+}
 
 Result<const FigureKind*> find_figure_kind(std::string_view name) {
   const FigureKind* nearest = nullptr;
@@ -160,13 +194,39 @@ Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const Fi
   return error.advise("headroom " + std::string(kind.written_by) + " --help says how one is made");
 }
 
-Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs, const FigureChoice& choice) {
+namespace {
+
+// Of the colours of an atlas, and of those of a third quantity of a scatter: a quantity may be logarithmic by itself.
+Result<void> check_colours(std::string_view kind, const RunSnapshot& run, FigureChoice choice) {
+  std::vector<QuantityRef> quantities = choice.quantities;
+  if (!choice.low && !choice.high) return {};
+  if (kind == "atlas") {
+    if (quantities.empty())
+      if (const QuantityInfo* info = find_quantity_info("sink_score"))
+        quantities.push_back({info, info->default_index});
+  } else if (kind == "scatter" && quantities.size() > 2) {
+    quantities = {quantities[2]}, choice.scale.reset();
+  } else {
+    return {};
+  }
+  for (const QuantityRef& quantity : quantities)
+    HEADROOM_TRY_VOID(check_range(choice, quantity_bar(quantity, head_values(run, quantity), choice).scale));
+  return {};
+}
+
+}  // namespace
+
+Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs, const FigureChoice& asked) {
   if (runs.size() > 1 && !kind.several)
     return Error(ErrorCode::InvalidArgument, std::string(kind.name) + " is drawn of one run file");
+  FigureChoice choice = asked;
+  const std::vector<HeadRef> again = take_repeated(choice.heads);
   for (const FigureRun& run : runs) {
     HEADROOM_TRY_VOID(check_figure(kind, run, choice));
   }
+  if (runs.front().run != nullptr) HEADROOM_TRY_VOID(check_colours(kind.name, *runs.front().run, choice));
   HEADROOM_TRY(Figure figure, kind.make(runs, choice));
+  for (const HeadRef& head : again) figure.notes.push_back(head_text(head) + " is named more than once and drawn once");
   for (const FigureRun& run : runs)
     if (run.run != nullptr && std::ssize(run.run->layers) < run.run->all_layers &&
         std::string_view(kind.uses).find("--layers") != std::string_view::npos)
@@ -220,17 +280,29 @@ std::string run_sentence(const RunSnapshot& run) {
   if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layers_title(run.layers, run.all_layers);
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
   text += ".";
+  std::string hashes = attribute("source");
+  const auto add = [&](const std::string& name, const std::string& hash) {
+    if (hash.size() >= kDigitsShown) hashes += (hashes.empty() ? "" : ", ") + name + " " + hash.substr(0, kDigitsShown);
+  };
+  add("run", attribute(kFileHash));
+  add("text", attribute("prompt_sha256"));
   // Of several files the hash of the first stands for all: NAME HASH, one a line.
   const std::string checkpoint = attribute("checkpoint_sha256");
-  const std::size_t blank = checkpoint.find(' ');
-  std::string hashes;
-  if (const std::string prompt = attribute("prompt_sha256"); prompt.size() >= 12)
-    hashes = "text " + prompt.substr(0, 12);
-  if (blank != std::string::npos && checkpoint.size() >= blank + 13)
-    hashes += (hashes.empty() ? "" : ", ") + std::string("checkpoint ") + checkpoint.substr(blank + 1, 12);
-  if (const std::string source = attribute("source"); !source.empty())
-    hashes = source + (hashes.empty() ? "" : ", ") + hashes;
+  if (const std::size_t blank = checkpoint.find(' '); blank != std::string::npos)
+    add("checkpoint", checkpoint.substr(blank + 1));
   return hashes.empty() ? text : text + " " + hashes + ".";
+}
+
+std::string runs_sentence(std::span<const FigureRun> runs) {
+  std::string hashes;
+  std::size_t shown = 0;
+  for (const FigureRun& run : runs)
+    if (const std::string hash = run.attribute(kFileHash); hash.size() >= kDigitsShown && shown < kRunsShown)
+      hashes += (shown++ == 0 ? "" : ", ") + hash.substr(0, kDigitsShown);
+  std::string text = runs.front().attribute("source");
+  if (shown > 0) text += (text.empty() ? "" : ", ") + std::string(runs.size() > 1 ? "runs " : "run ") + hashes;
+  if (shown < runs.size() && shown > 0) text += " and " + std::to_string(runs.size() - shown) + " more";
+  return text + ".";
 }
 
 Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,

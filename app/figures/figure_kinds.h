@@ -41,6 +41,9 @@ struct FigureKind {
 [[nodiscard]] Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs,
                                          const FigureChoice& choice);
 
+// Whether the colours that a choice asks for can be: InvalidArgument where an end of its range is not above 0 and the
+// scale is logarithmic, or where the ends are not in order.
+[[nodiscard]] Result<void> check_range(const FigureChoice& choice, const ColorScale& scale);
 // What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
 // InvalidArgument says what the file has.
 [[nodiscard]] Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
@@ -60,6 +63,9 @@ void name_head(FigurePanel& panel, const RunSnapshot& run, HeadRef head, const F
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
 // the hashes.
 [[nodiscard]] std::string run_sentence(const RunSnapshot& run);
+// Of several files, by which program, and the first digits of the first four's hashes: "headroom 0.1.0, runs
+// 6511e0066d02, 1060ffc8b14a.".
+[[nodiscard]] std::string runs_sentence(std::span<const FigureRun> runs);
 // A dataset that a kind needs and the file lacks.
 [[nodiscard]] Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,
                           std::string_view hint);

@@ -185,16 +185,7 @@ Result<void> settle_height(Figure& figure, const Page& page) {
   constexpr double kMost = 2000.0, kTall = 1e5;  // millimetres: of a page; enough to lay out any text
   const auto rows = static_cast<double>(figure.rows.size());
   double needed = 0.0;
-  if (!figure.row_heights_mm.empty()) {
-    HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(figure, page));
-    for (std::size_t r = 0; r < figure.rows.size() && r < figure.row_heights_mm.size(); ++r)
-      for (const std::size_t panel : figure.rows[r])
-        if (const float inner = figure.panels[panel]->needed_height(page, frames[panel].inner.width());
-            inner > page.style.mm(figure.row_heights_mm[r]) + 0.01f)
-          return too_small("low", static_cast<double>(figure.row_heights_mm[r]),
-                           millimetres_of(inner / page.style.times));
-    return {};
-  }
+  if (!figure.row_heights_mm.empty()) return {};  // check_contents() (figure_fit.h) knows whether they are enough
   const double asked = std::exchange(figure.height_mm, kTall);
   const Result<std::vector<PanelFrame>> laid_out = lay_out_figure(figure, page);
   figure.height_mm = asked;
@@ -274,12 +265,15 @@ std::string figure_caption(const Figure& figure, const LeftOutLabels& left_out) 
   std::string text;
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const FigurePanel& panel = *figure.panels[i];
+    if (!panel.lettered) continue;
     if (!text.empty()) text += "\n";
     if (!panel.letter.empty()) text += panel.letter + ", ";
     text += panel.caption();
     if (const std::string words = without_room(left_out, i); !words.empty())
       text += std::string(text.ends_with(' ') ? "" : " ") + "N" + words.substr(1) + ".";
-    const bool again = i + 1 < figure.panels.size() && figure.panels[i + 1]->source == panel.source;
+    const auto next = std::find_if(figure.panels.begin() + static_cast<std::ptrdiff_t>(i) + 1, figure.panels.end(),
+                                   [](const auto& other) { return other->lettered; });
+    const bool again = next != figure.panels.end() && (*next)->source == panel.source;
     if (!again && !panel.source.empty()) text += (text.ends_with(' ') ? "" : " ") + panel.source;
   }
   return text;

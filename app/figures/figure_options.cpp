@@ -19,6 +19,9 @@
 namespace headroom {
 namespace {
 
+constexpr double kLeastEnd = 1e-30, kMostEnd = 1e30;  // of a range
+constexpr std::int64_t kMostListed = 100;
+
 Error bad_option(const std::string& option, const std::string& expected, const std::string& found) {
   Error error(ErrorCode::InvalidArgument, option + " \"" + found + "\" cannot be read");
   return error.wanted(expected, found);
@@ -84,6 +87,32 @@ Result<void> read_range(const std::string& text, FigureChoice& choice) {
       ends.size() == 2 && (choice.low || ends.front() == "auto") && (choice.high || ends.back() == "auto");
   if (!known || (choice.low && choice.high && !(*choice.high > *choice.low)))
     return bad_option("--range", "LO,HI, LO below HI, or auto for one end", text);
+  // Colours and places are of single precision.
+  for (const std::optional<double>& end : {choice.low, choice.high})
+    if (end && *end != 0.0 && !(std::abs(*end) >= kLeastEnd && std::abs(*end) <= kMostEnd))
+      return bad_option("--range", "ends of 1e-30 to 1e30, or 0", text);
+  return {};
+}
+
+// What the command line refuses by itself, a figure file may say.
+Result<void> read_scale(const FigureOptions& options, FigureChoice& choice) {
+  static constexpr std::array<std::pair<std::string_view, ScaleKind>, 3> kScales = {
+      {{"linear", ScaleKind::Linear}, {"log", ScaleKind::Log10}, {"symlog", ScaleKind::Symlog}}};
+  for (const auto& [name, kind] : kScales)
+    if (options.scale == name) choice.scale = kind;
+  if (!options.scale.empty() && !choice.scale) return bad_option("--scale", "linear, log or symlog", options.scale);
+  const auto below = [](const std::optional<double>& end) { return end && *end <= 0.0; };
+  if (choice.scale == ScaleKind::Log10 && (below(choice.low) || below(choice.high)))
+    return bad_option("--range", "ends above 0, since --scale is log", options.range);
+  return {};
+}
+
+Result<void> read_numbers(const FigureOptions& options, FigureChoice& choice) {
+  if (!(options.epsilon >= 0.0 && options.epsilon <= 1.0))
+    return bad_option("--epsilon", "a share of attention, 0 to 1", full_text(options.epsilon));
+  if (options.top < 1 || options.top > kMostListed)
+    return bad_option("--top", "1 to " + std::to_string(kMostListed), std::to_string(options.top));
+  choice.epsilon = options.epsilon, choice.top = options.top;
   return {};
 }
 
@@ -114,9 +143,6 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   choice.kind = kind;
   if (!options.heads.empty()) {
     HEADROOM_TRY(choice.heads, parse_heads(options.heads, ',', "--head"));
-    for (std::size_t i = 0; i < choice.heads.size(); ++i)
-      if (std::ranges::count(choice.heads, choice.heads[i]) > 1)
-        return bad_option("--head", "each head once", options.heads);
   }
   HEADROOM_TRY(choice.layers, index_list("--layers", options.layers));
   HEADROOM_TRY(choice.only_heads, index_list("--heads", options.only_heads));
@@ -132,13 +158,8 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   HEADROOM_TRY(choice.cell, index_pair("--cell", options.cell, ',', false));
   HEADROOM_TRY_VOID(read_range(options.range, choice));
   HEADROOM_TRY_VOID(read_colours(options.colour_map, choice));
-  if (options.scale == "linear") choice.scale = ScaleKind::Linear;
-  if (options.scale == "log") choice.scale = ScaleKind::Log10;
-  if (options.scale == "symlog") choice.scale = ScaleKind::Symlog;
-  if (choice.scale == ScaleKind::Log10 && ((choice.low && *choice.low <= 0.0) || (choice.high && *choice.high <= 0.0)))
-    return bad_option("--range", "both ends above 0, where --scale is log", options.range);
-  if (!std::isfinite(options.epsilon) || options.epsilon < 0.0 || options.epsilon > 1.0)
-    return bad_option("--epsilon", "a share of attention, 0 to 1", full_text(options.epsilon));
+  HEADROOM_TRY_VOID(read_scale(options, choice));
+  HEADROOM_TRY_VOID(read_numbers(options, choice));
   if (options.points == "vector") choice.points = FigureChoice::Points::Vector;
   if (options.points == "image") choice.points = FigureChoice::Points::Image;
   if (!options.width.empty()) {
@@ -148,7 +169,7 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
     HEADROOM_TRY(choice.height_mm, page_length(options.height));
   }
   if (options.theme == "slides" && !choice.width_mm) choice.width_mm = 240.0;
-  choice.epsilon = options.epsilon, choice.top = options.top, choice.names = options.names;
+  choice.names = options.names;
   choice.paired = options.paired;
   return choice;
 }

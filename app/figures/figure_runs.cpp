@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/checkpoint/sha256.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
@@ -90,6 +91,7 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
                              "ids_sha256"})
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
+    HEADROOM_TRY(attributes[kFileHash], sha256_of_file(path));
     if (schema == kBlocksSchemaName || schema == kCircuitsSchemaName || schema == kSeriesSchemaName ||
         schema == kCorpusSchemaName || schema == kNeedleSchemaName) {
       HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
@@ -106,6 +108,7 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
                      std::make_shared<const FigureHistory>(FigureHistory{std::move(curves), std::move(attributes)})};
   }
   HEADROOM_TRY(auto run, read_run_without_predictions(path));
+  HEADROOM_TRY(run->attributes[kFileHash], sha256_of_file(path));
   return FigureRun{path, std::move(run)};
 }
 

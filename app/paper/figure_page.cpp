@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/figures/caption_text.h"
+#include "app/figures/figure_fit.h"
 #include "app/figures/figure_layout.h"
 #include "app/plot/recording_painter.h"
 #include "core/checkpoint/sha256.h"
@@ -43,7 +44,9 @@ Result<FigurePage> lay_out_page(Figure figure, std::vector<FigureRun> runs, std:
   FigurePage page{std::move(figure), std::move(runs), std::move(name), style, {}, {}, {}, 0.0f};
   Page ground = page_of(page, fonts);
   HEADROOM_TRY_VOID(settle_height(page.figure, ground));
+  HEADROOM_TRY_VOID(align_columns(page.figure, ground));
   HEADROOM_TRY(page.frames, lay_out_figure(page.figure, ground));
+  HEADROOM_TRY_VOID(check_contents(page.figure, page.frames, ground));
   const PageInfo info = page_info(page);
   RecordingPainter record(fonts, {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
   LeftOutLabels left_out;
@@ -69,7 +72,10 @@ Result<FileKeys> page_keys(std::span<const FigureRun> runs, std::string command,
     to += (to.empty() || text.empty() ? "" : " ") + text;
   };
   for (const FigureRun& run : runs) {
-    HEADROOM_TRY(const std::string hash, sha256_of_file(run.path));
+    std::string hash = run.attribute(kFileHash);
+    if (hash.empty()) {
+      HEADROOM_TRY(hash, sha256_of_file(run.path));
+    }
     join(hashes, hash);
     join(models, run.attribute("model_id"));
     std::string checkpoint = run.attribute("checkpoint_sha256");

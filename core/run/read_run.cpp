@@ -80,7 +80,7 @@ class Reader {
  public:
   Reader(const RunFile& file, const std::filesystem::path& path) : file_(file), path_(path) {}
 
-  Result<std::shared_ptr<const RunSnapshot>> read(bool with_predictions) {
+  Result<std::shared_ptr<RunSnapshot>> read(bool with_predictions) {
     HEADROOM_TRY(const std::string schema, file_.root_attribute("schema_name"));
     if (schema != kRunSchemaName)
       return Error(ErrorCode::InvalidArgument, "this file holds no run")
@@ -98,7 +98,7 @@ class Reader {
     }
     HEADROOM_TRY_VOID(read_residual());
     run_->complete = run_->finished_layers() == run_->layers.size();
-    return std::shared_ptr<const RunSnapshot>(run_);
+    return run_;
   }
 
  private:
@@ -436,10 +436,11 @@ class Reader {
 
 Result<std::shared_ptr<const RunSnapshot>> read_run(const std::filesystem::path& path) {
   HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
-  return Reader(*file, path).read(/*with_predictions=*/true);
+  HEADROOM_TRY(std::shared_ptr<RunSnapshot> run, Reader(*file, path).read(/*with_predictions=*/true));
+  return std::shared_ptr<const RunSnapshot>(std::move(run));
 }
 
-Result<std::shared_ptr<const RunSnapshot>> read_run_without_predictions(const std::filesystem::path& path) {
+Result<std::shared_ptr<RunSnapshot>> read_run_without_predictions(const std::filesystem::path& path) {
   HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
   return Reader(*file, path).read(/*with_predictions=*/false);
 }

@@ -10,7 +10,7 @@
 namespace headroom {
 
 // As read_run(), but without its predictions of next tokens, which of a long text take as long as all else.
-[[nodiscard]] Result<std::shared_ptr<const RunSnapshot>> read_run_without_predictions(
-    const std::filesystem::path& path);
+// The caller may add to it what else it knows of the file.
+[[nodiscard]] Result<std::shared_ptr<RunSnapshot>> read_run_without_predictions(const std::filesystem::path& path);
 
 }  // namespace headroom

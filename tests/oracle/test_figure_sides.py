@@ -235,6 +235,19 @@ def test_training_of_one_seed_has_no_bands(command, runs, tmp_path):
     assert not [series.name for plot in found.plots for series in plot.series if series.name.endswith("range")]
 
 
+def test_a_training_is_no_second_seed_of_itself(command, histories, tmp_path):
+    out = ["-o", tmp_path / "out.pdf"]
+    refused(command("figure", histories[0], histories[1], histories[0], "training", *out), 4, "softmax_1.h5", "are the same file")
+    # Written once more: other bytes, the same training.
+    again = tmp_path / "again.h5"
+    shutil.copy(histories[3], again)
+    with h5py.File(again, "r+") as file:
+        digits = file.attrs["recipe_sha256"][:12]
+        file["gradient_norm"][5] = 1.5
+    refused(command("figure", histories[3], again, "training", *out), 4, "diff_v2_1.h5 and again.h5 are the same training", digits, "seed 1")
+    assert not (tmp_path / "out.pdf").exists()
+
+
 def test_training_refuses_more_than_can_be_told_apart(command, tmp_path):
     files = [DEMO / f"backcopy/{variant}/training.h5" for variant in ("softmax", "diff_v2", "diff_v1", "gated", "softmax_one")]
     refused(command("figure", *files, "training", "-o", tmp_path / "out.pdf"), 2, "5 pairs of recipe and variant")

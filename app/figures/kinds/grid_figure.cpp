@@ -188,6 +188,7 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
       panel->maps.push_back(std::move(map));
     }
   panel->bar = map_bar(choice, with_sign, parts);
+  HEADROOM_TRY_VOID(check_range(choice, panel->bar.scale));
   panel->quantity = mean ? "maps/pooled_mean" : with_sign ? "maps/pooled_signed_extreme" : "maps/pooled_max_abs";
   panel->symbol = with_sign ? "*w*_{*ij*}" : "*a*_{*ij*}";
   panel->title = rich(std::string(with_sign ? "net maps" : "attention maps") + " of all heads");

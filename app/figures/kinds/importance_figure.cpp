@@ -343,7 +343,7 @@ std::string ablated_source(std::span<const FigureRun> runs, const HeadChanges& a
       grouped_text(all.predictions) + " predictions";
   if (const std::string dtype = runs.front().attribute("dtype_compute"); !dtype.empty())
     text += ", computed in " + dtype;
-  return text + ". " + runs.front().attribute("source") + ".";
+  return text + ". " + runs_sentence(runs);
 }
 
 double list_height(const IntervalListPanel& list) {

@@ -120,18 +120,24 @@ std::string map_token(const MapSubject& subject, bool row, std::int64_t place) {
   return text == nullptr ? std::string() : token_label(*text);
 }
 
+std::string range_text(const std::array<std::int64_t, 2>& range) {
+  return std::to_string(range[0]) + ":" + std::to_string(range[1]);
+}
+
+// A part of which no query sees a key would be an empty plot.
+Result<void> check_seen(const MapPart& part, const FigureRun& run) {
+  if (std::ranges::any_of(part.values, [](double v) { return !std::isnan(v); })) return {};
+  return Error(ErrorCode::InvalidArgument, "map: rows " + range_text(part.rows) + " of " + run.name() +
+                                               " see none of the keys " + range_text(part.keys) +
+                                               ": there is nothing to draw");
+}
+
 Result<MapLens> map_lens(const MapSubject& subject, const MapPart& part, const std::array<std::int64_t, 2>& cell) {
   const auto [row, key] = cell;
   if (row < part.rows[0] || row >= part.rows[1] || key < part.keys[0] || key >= part.keys[1])
     return Error(ErrorCode::InvalidArgument, "--cell " + std::to_string(row) + "," + std::to_string(key) +
-                                                 ": outside of what is drawn, rows " + std::to_string(part.rows[0]) +
-                                                 ":" + std::to_string(part.rows[1]) + " and keys " +
-                                                 std::to_string(part.keys[0]) + ":" + std::to_string(part.keys[1]));
-  const auto at =
-      static_cast<std::size_t>((row - part.rows[0]) / part.cell * part.width + (key - part.keys[0]) / part.cell);
-  if (std::isnan(part.values[at]))
-    return Error(ErrorCode::InvalidArgument,
-                 "--cell " + std::to_string(row) + "," + std::to_string(key) + ": the row does not see this key");
+                                                 ": outside of what is drawn, rows " + range_text(part.rows) +
+                                                 " and keys " + range_text(part.keys));
   if (!part.exact) {
     Error error(ErrorCode::Unsupported,
                 "--cell shows single cells; " + subject.file.name() + " has pooled maps alone (no /exact)");
@@ -149,6 +155,10 @@ Result<MapLens> map_lens(const MapSubject& subject, const MapPart& part, const s
   HEADROOM_TRY(lens.part, read_map_part(subject.file.path, *subject.file.run, request));
   lens.value =
       lens.part.values[static_cast<std::size_t>((row - lens.part.rows[0]) * lens.part.width + key - lens.part.keys[0])];
+  if (std::isnan(lens.value))
+    return Error(ErrorCode::InvalidArgument, "--cell " + std::to_string(row) + "," + std::to_string(key) + ": query " +
+                                                 std::to_string(row) + " does not see key " + std::to_string(key) +
+                                                 ", so a lens there would be empty");
   lens.row_text = map_token(subject, true, row), lens.key_text = map_token(subject, false, key);
   return lens;
 }
@@ -261,9 +271,11 @@ Result<void> add_equation(Figure& figure, const MapSubject& subject, const Figur
     HEADROOM_TRY(MapPart part, read_map_part(subject.file.path, *subject.file.run, request));
     parts.push_back(std::move(part));
   }
+  HEADROOM_TRY_VOID(check_seen(parts.back(), subject.file));
   const std::array<std::int64_t, 2> rows = parts.front().rows;
   const PageBar shared = map_bar(choice, false, std::span(parts).first(2)),
                 net = map_bar(choice, true, std::span(parts).last(1));
+  for (const PageBar* bar : {&shared, &net}) HEADROOM_TRY_VOID(check_range(choice, bar->scale));
   auto first = map_panel(subject, kFirstMap, PooledKind::First, false, std::move(parts[0]), shared);
   auto second = map_panel(subject, kSecondMap, PooledKind::Second, false, std::move(parts[1]), shared);
   auto result = map_panel(subject, kNetMap, PooledKind::Net, false, std::move(parts[2]), net);
@@ -289,13 +301,11 @@ Result<void> add_map(Figure& figure, const MapSubject& subject, const FigureChoi
   HEADROOM_TRY(const MapPartRequest request, map_request(subject, choice, panel_mm));
   std::vector<MapPart> parts;
   HEADROOM_TRY(MapPart part, read_map_part(subject.file.path, *subject.file.run, request));
-  if ((choice.rows || choice.keys) && std::ranges::all_of(part.values, [](double v) { return std::isnan(v); }))
-    return Error(ErrorCode::InvalidArgument,
-                 "rows " + std::to_string(part.rows[0]) + ":" + std::to_string(part.rows[1]) + " see none of keys " +
-                     std::to_string(part.keys[0]) + ":" + std::to_string(part.keys[1]) + ": there is nothing to draw");
   parts.push_back(std::move(part));
   const bool with_sign = subject.has_second();
+  HEADROOM_TRY_VOID(check_seen(parts.front(), subject.file));
   const PageBar bar = map_bar(choice, with_sign, parts);
+  HEADROOM_TRY_VOID(check_range(choice, bar.scale));
   auto panel = map_panel(subject, with_sign ? kNetMap : kOneMap, PooledKind::Net, !with_sign, std::move(parts[0]), bar);
   if (choice.cell) {
     HEADROOM_TRY(panel->lens, map_lens(subject, panel->part, *choice.cell));

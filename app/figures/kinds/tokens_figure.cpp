@@ -376,6 +376,7 @@ Result<std::unique_ptr<TokensPanel>> tokens_panel(const FigureRun& file, const H
     return Error(ErrorCode::Unsupported,
                  "tokens: " + head_text(head) + " of " + file.name() + " has no " + of.text() + " for these tokens");
   panel->bar = token_bar(*of.quantity, panel->values, choice);
+  HEADROOM_TRY_VOID(check_range(choice, panel->bar.scale));
   std::string title(of.quantity->title);
   if (of.quantity->by_component && of.component == 1) title += ", second map";
   if (panel->bar.scale.kind == kLog) title += " (log)";

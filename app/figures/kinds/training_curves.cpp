@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "app/figures/history_kinds.h"
@@ -16,12 +17,34 @@ namespace {
 // By the variants of history_kinds.h: Okabe and Ito 2008; the text of each reads on white.
 constexpr std::array<MarkColor, kVariantInks> kInks = {
     {ink::kNet, ink::kSecond, ink::kFirst, ink::kHead, {Color::hex(0xe69f00), Color::hex(0x8f6200)}, ink::kKappa}};
+constexpr std::size_t kRecipeShown = 12;  // digits
 constexpr MarkColor kNetInk{Color::hex(0x56b4e9), Color::hex(0x1c7db5)};
 constexpr std::size_t kMostGroups = 4;
+
+// A training that is counted twice would be two seeds.
+Result<void> no_training_twice(std::span<const FigureRun> runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      const FigureRun &a = runs[earlier], &b = runs[i];
+      const StoredHistory &one = a.history->curves, &other = b.history->curves;
+      const bool alike = a.name() == b.name();
+      const std::string names =
+          "training: " + (alike ? a.path.string() : a.name()) + " and " + (alike ? b.path.string() : b.name());
+      if (const std::string hash = a.attribute(kFileHash); !hash.empty() && hash == b.attribute(kFileHash))
+        return Error(ErrorCode::Unsupported, names + " are the same file: seeds are different trainings");
+      if (!one.recipe_sha256.empty() && one.recipe_sha256 == other.recipe_sha256 && one.kind == other.kind &&
+          one.seed && one.seed == other.seed)
+        return Error(ErrorCode::Unsupported, names + " are the same training, " + one.kind + " of recipe " +
+                                                 one.recipe_sha256.substr(0, kRecipeShown) + " with seed " +
+                                                 std::to_string(*one.seed) + ": seeds are different trainings");
+    }
+  return {};
+}
 
 }  // namespace
 
 Result<std::vector<TrainingGroup>> training_groups(std::span<const FigureRun> runs) {
+  HEADROOM_TRY_VOID(no_training_twice(runs));
   std::vector<const StoredHistory*> histories;
   for (const FigureRun& run : runs) histories.push_back(&run.history->curves);
   const std::vector<HistoryKind> kinds = history_kinds(histories);

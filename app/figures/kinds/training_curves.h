@@ -31,7 +31,8 @@ struct TrainingLine {
   std::vector<std::int64_t> seeds;
 };
 
-// In the order given; colours by variant. InvalidArgument for more than four, which one plot cannot tell apart.
+// In the order given; colours by variant. InvalidArgument for more than four, which one plot cannot tell apart;
+// Unsupported where a training is given twice: it is no second seed.
 [[nodiscard]] Result<std::vector<TrainingGroup>> training_groups(std::span<const FigureRun> runs);
 // From the first step after `after`; values that are not finite are left out.
 [[nodiscard]] TrainingLine seed_line(const StepSeries& series, std::int64_t after);

@@ -4,13 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -369,7 +367,7 @@ void add_seeds(TrainingPanel& panel, const std::vector<TrainingGroup>& groups, b
 }
 
 // What was trained, by whom, from which seeds.
-std::string training_sentence(const std::vector<TrainingGroup>& groups) {
+std::string training_sentence(const std::vector<TrainingGroup>& groups, std::span<const FigureRun> runs) {
   std::string text, recipes;
   std::vector<std::string> known;
   for (const TrainingGroup& group : groups) {
@@ -383,7 +381,7 @@ std::string training_sentence(const std::vector<TrainingGroup>& groups) {
     recipes +=
         (recipes.empty() ? " Recipe " : ", ") + literal_markup(group.recipe) + " " + group.recipe_sha256.substr(0, 12);
   }
-  return text + "." + recipes + ". " + groups.front().seeds.front()->attribute("source") + ".";
+  return text + "." + recipes + ". " + runs_sentence(runs);
 }
 
 // "median over 2 layers of 4 heads"; the quantity of the one head where there is one.
@@ -462,31 +460,12 @@ Result<void> check_training(const FigureRun& run, const FigureChoice&) {
   return {};
 }
 
-// Seeds are counted: a training that is named twice would be two.
-Result<void> each_once(std::span<const FigureRun> runs) {
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      std::error_code ignored;
-      bool same = std::filesystem::equivalent(runs[i].path, runs[j].path, ignored);
-      if (runs[i].history != nullptr && runs[j].history != nullptr) {
-        const StoredHistory &a = runs[j].history->curves, &b = runs[i].history->curves;
-        same = same || (!a.recipe_sha256.empty() && a.recipe_sha256 == b.recipe_sha256 && a.kind == b.kind && a.seed &&
-                        a.seed == b.seed);
-      }
-      if (same)
-        return Error(ErrorCode::InvalidArgument, "training: " + runs[j].path.string() + " and " +
-                                                     runs[i].path.string() + " are one training: one seed counts once");
-    }
-  return {};
-}
-
 Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice) {
-  HEADROOM_TRY_VOID(each_once(runs));
   HEADROOM_TRY(const std::vector<TrainingGroup> groups, training_groups(runs));
   std::vector<std::unique_ptr<TrainingPanel>> panels;
   for (auto* make : {loss_panel, norm_panel, logit_panel, sink_panel}) {
     std::unique_ptr<TrainingPanel> panel = make(groups);
-    panel->source = training_sentence(groups);
+    panel->source = training_sentence(groups, runs);
     if (!panel->curves.empty()) panels.push_back(std::move(panel));
   }
   if (panels.empty())
