@@ -122,7 +122,7 @@ class ForwardObserver {
     return {};
   }
   virtual void on_progress(double /*fraction*/, const std::string& /*what*/) {}
-  [[nodiscard]] virtual bool stop_requested() const = 0;
+  [[nodiscard]] virtual bool stop_requested() const = 0;  // asked on every thread that works
 };
 
 // What heads bring into W_O, a mean over some tokens: by layer [heads, channels].

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -169,7 +170,7 @@ CATCH_TEST_CASE("benchmark: shapes and instructions that are not there are refus
 
 CATCH_TEST_CASE("benchmark: a stop ends it, before and between rounds") {
   for (const int after : {0, 1, 4, 9}) {
-    int asked = 0;
+    std::atomic<int> asked = 0;
     const auto report =
         run_benchmark(small_request({{"softmax", 1, 1, 16, 32}}), kQuiet, [&] { return asked++ >= after; });
     CATCH_INFO(after);

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +46,8 @@ class Observer final : public ForwardObserver {
   std::vector<LayerRecord> records;
   std::map<std::pair<std::int64_t, int>, std::vector<double>> maps;  // by head and component
   bool layers_match = true;
-  mutable int questions_before_stop = std::numeric_limits<int>::max();
+  // Tasks on every thread ask; with a plain counter two of them can be counted as one.
+  mutable std::atomic<int> questions_before_stop = std::numeric_limits<int>::max();
   int rows_before_failure = std::numeric_limits<int>::max();
 };
 
