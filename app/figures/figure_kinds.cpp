@@ -24,23 +24,23 @@ namespace {
 
 constexpr std::array kKinds = {
     FigureKind{"rms", "context RMS over nᵢ", "context RMS ρᵢ of heads over visible keys against their intervals", true,
-               "--head --names --points", check_rms, make_rms},
+               "--head --range --names --points", check_rms, make_rms},
     FigureKind{"atlas", "layers × heads",
                "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
                "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_atlas, make_atlas},
     FigureKind{"sinks", "sink scores, top keys",
                "sink scores by layer, attention on top keys, value drain; of a corpus every head with its interval",
-               false, "--head --layers --heads --epsilon --top", check_sinks, make_sinks},
+               false, "--head --layers --heads --range --epsilon --top", check_sinks, make_sinks},
     FigureKind{"scatter", "heads, two quantities",
                "one point per head, a quantity over another, coloured by layer or a third", false,
                "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_scatter,
                make_scatter},
     FigureKind{"logits", "largest, smallest logit",
                "largest and smallest logits of heads by layer, and how the logits are distributed", false,
-               "--head --layers --heads", check_logits, make_logits, false, false, true},
+               "--head --layers --heads --range", check_logits, make_logits, false, false, true},
     FigureKind{"rms-layers", "context RMS by layer",
-               "context RMS of all rows by layer, and the rows outside their interval", false, "--layers --heads",
-               check_rms_layers, make_rms_layers},
+               "context RMS of all rows by layer, and the rows outside their interval", false,
+               "--layers --heads --range", check_rms_layers, make_rms_layers},
     FigureKind{"decomposition", "log ρ and its terms",
                "log ρ = log e + log r̃ + ½ log κ over the rows of heads, and by layer", false,
                "--head --layers --heads --range --names", check_decomposition, make_decomposition},
@@ -52,7 +52,7 @@ constexpr std::array kKinds = {
                "--head --layers --heads --names", check_lambda_text, make_lambda_text, false, false, true},
     FigureKind{"norm-gain", "gain of V1's head norm",
                "gain of the head norm of DIFF V1 over visible keys, and by layer", false,
-               "--head --layers --heads --names --points", check_norm_gain, make_norm_gain},
+               "--head --layers --heads --range --names --points", check_norm_gain, make_norm_gain},
     FigureKind{"compare", "heads of two runs",
                "a quantity of the heads of two runs, or of many texts each: --against names the others", true,
                "--layers --heads --quantity --range --scale --against --paired --epsilon", check_compare, make_compare},
@@ -141,18 +141,33 @@ std::vector<HeadRef> take_repeated(std::vector<HeadRef>& heads) {
 
 std::span<const FigureKind> figure_kinds() { return kKinds; }
 
-Result<void> check_range(const FigureChoice& choice, const ColorScale& scale) {
+namespace {
+
+// `linear`: what is asked for in place of a range that a logarithmic scale has no place for.
+Result<void> check_ends(const FigureChoice& choice, bool log, double low, double high, const char* linear) {
   if (!choice.low && !choice.high) return {};
   const auto text = [](const std::optional<double>& end) { return end ? full_text(*end) : std::string("auto"); };
   const std::string asked = text(choice.low) + "," + text(choice.high);
-  if (scale.kind == ScaleKind::Log10 && (choice.low.value_or(1.0) <= 0.0 || choice.high.value_or(1.0) <= 0.0))
+  if (log && (choice.low.value_or(1.0) <= 0.0 || choice.high.value_or(1.0) <= 0.0))
     return Error(ErrorCode::InvalidArgument, "--range " + asked + ": a logarithmic scale has no place for 0 and below")
-        .wanted("ends above 0, or --scale linear", asked);
-  if (!(scale.low < scale.high))
+        .wanted(std::string("ends above 0") + linear, asked);
+  if (!(low < high))
     return Error(ErrorCode::InvalidArgument,
                  "--range " + asked + ": the end that is left to the values lies beyond the other one")
         .wanted("both ends", asked);
   return {};
+}
+
+}  // namespace
+
+Result<void> check_range(const FigureChoice& choice, const ColorScale& scale) {
+  return check_ends(choice, scale.kind == ScaleKind::Log10, static_cast<double>(scale.low),
+                    static_cast<double>(scale.high), ", or --scale linear");
+}
+
+Result<void> set_range(PageAxis& axis, const FigureChoice& choice) {
+  axis.low = choice.low.value_or(axis.low), axis.high = choice.high.value_or(axis.high);
+  return check_ends(choice, axis.log, axis.low, axis.high, "");
 }
 
 Result<const FigureKind*> find_figure_kind(std::string_view name) {

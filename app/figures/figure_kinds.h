@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/figures/figure.h"
+#include "app/figures/page_axes.h"
 
 namespace headroom {
 
@@ -44,6 +45,8 @@ struct FigureKind {
 // Whether the colours that a choice asks for can be: InvalidArgument where an end of its range is not above 0 and the
 // scale is logarithmic, or where the ends are not in order.
 [[nodiscard]] Result<void> check_range(const FigureChoice& choice, const ColorScale& scale);
+// The same of a value axis, which has the ends that are asked for then.
+[[nodiscard]] Result<void> set_range(PageAxis& axis, const FigureChoice& choice);
 // What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
 // InvalidArgument says what the file has.
 [[nodiscard]] Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
 #include "core/base/number_text.h"
 
@@ -43,6 +46,19 @@ bool draw_beyond(Painter& painter, const Page& page, LabelSpace& space, const Re
     for (const Vec2& place : places_beside(middle, width, gap * size, page)) places.push_back(place);
   put_label(painter, page, space, number, page.style.on_lines(color.text), places);
   return true;
+}
+
+void draw_all_beyond(Painter& painter, const Page& page, LabelSpace& space, const Rect& inner,
+                     std::span<const BeyondMark> marks, const MarkColor& color) {
+  const bool numbers = std::ssize(marks) <= kMostNumbersBeyond;
+  std::set<std::pair<int, bool>> taken;
+  for (const BeyondMark& mark : marks) {
+    const auto place = static_cast<int>(mark.x / page.style.pt(kArrow));
+    if (!numbers && !taken.insert({place, mark.above}).second) continue;
+    const float beyond = mark.above ? inner.y0 - 10.0f : inner.y1 + 10.0f;
+    draw_beyond(painter, page, space, inner, {mark.x, beyond},
+                numbers ? rich_number(short_text(mark.value)) : RichText(), color);
+  }
 }
 
 std::string beyond_sentence(std::int64_t count, const char* one, const char* several) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "app/figures/page_style.h"
@@ -21,6 +22,15 @@ void draw_edge_arrow(Painter& painter, Vec2 tip, Vec2 way, Color color, const Pa
 // drawn.
 bool draw_beyond(Painter& painter, const Page& page, LabelSpace& space, const Rect& inner, Vec2 at,
                  const RichText& number, const MarkColor& color);
+// Many of them, above or below: where they are more than kMostNumbersBeyond one arrow in each place says that there are
+// some.
+struct BeyondMark {
+  float x = 0.0f;
+  double value = 0.0;
+  bool above = false;
+};
+void draw_all_beyond(Painter& painter, const Page& page, LabelSpace& space, const Rect& inner,
+                     std::span<const BeyondMark> marks, const MarkColor& color);
 // "3 heads lie beyond the axes: arrows at the edge." for captions, after a blank; empty where none does. "head lies",
 // "heads lie": what one and several do.
 [[nodiscard]] std::string beyond_sentence(std::int64_t count, const char* one, const char* several);

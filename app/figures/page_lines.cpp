@@ -94,6 +94,14 @@ void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberV
   }
 }
 
+std::vector<Vec2> thinned_line(const std::vector<Vec2>& line) {
+  const std::size_t step = std::max<std::size_t>(1, line.size() / 256);
+  std::vector<Vec2> few;
+  for (std::size_t i = 0; i < line.size(); i += step) few.push_back(line[i]);
+  if (!line.empty()) few.push_back(line.back());
+  return few;
+}
+
 std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y) {
   constexpr float kNowhere = std::numeric_limits<float>::quiet_NaN();
   std::vector<Vec2> points;

@@ -31,6 +31,8 @@ void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float w
 // A level across a panel, as a series of this name that labels keep off; nothing outside the axis.
 void draw_page_level(Painter& painter, const Rect& inner, const Axis& up, double value, const char* name, Color color,
                      LineDash dash, LabelSpace& space, const Page& page);
+// Of a line with a corner for each row: at most a few hundred of them, the last one too.
+[[nodiscard]] std::vector<Vec2> thinned_line(const std::vector<Vec2>& line);
 // Places of the values; not finite where one of the two is not.
 [[nodiscard]] std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y);
 

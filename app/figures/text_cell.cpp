@@ -35,7 +35,7 @@ void append(RichText& text, const RichText& more) {
 
 }  // namespace
 
-TextCell::TextCell(std::string markup) {
+TextCell::TextCell(std::string_view markup) {
   kind = "text", lettered = false;
   for (std::string_view rest = markup; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

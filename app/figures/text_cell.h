@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/figures/figure.h"
@@ -11,7 +12,7 @@ namespace headroom {
 
 class TextCell final : public FigurePanel {
  public:
-  explicit TextCell(std::string markup);  // of rich_text.h; line breaks are kept; empty: an empty cell
+  explicit TextCell(std::string_view markup);  // of rich_text.h; line breaks are kept; empty: an empty cell
 
   [[nodiscard]] PanelRoom room(const Page&, Vec2) const override { return {}; }
   [[nodiscard]] Vec2 least_inner(const Page& page) const override;  // of its longest word

@@ -8,6 +8,7 @@ import pandas
 import pytest
 
 import checkpoints as C
+from command import refused
 from svg_figure import SVG, Figure
 from test_figures import IDS, runs  # noqa: F401 – a fixture
 
@@ -201,3 +202,54 @@ def test_a_run_of_some_layers_says_of_how_many(command, runs, tmp_path):
     assert "layer" in [text for text, _ in figure.texts] and "measured" not in caption and notes == []
     figure, _, caption, notes = drawn(command, tmp_path, runs["softmax"], "atlas", "--layers", "1")
     assert "layer 1 of 2" in [text for text, _ in figure.texts] and "measured" not in caption
+
+
+@pytest.mark.parametrize(("run", "arguments", "panel", "series", "said"), [
+    ("softmax", ["rms", "--head", "L1.H2"], "a", ["rows", "rows not counted"], "row"),
+    ("diff_v2", ["rms", "--head", "L1.H1"], "a", ["rows", "rows not counted"], "row"),
+    ("softmax", ["rms-layers"], "a", ["median"], "median"),
+    ("softmax", ["logits", "--head", "L1.H2"], "a", ["logit_max", "logit_min"], "logit"),
+    ("softmax", ["sinks"], "a", [], "score"),
+    ("diff_v2", ["sinks"], "a", [], "score"),
+    ("diff_v1", ["norm-gain", "--head", "L1.H1"], "a", ["rows", "rows not counted"], "row"),
+    ("diff_v1", ["norm-gain", "--head", "L1.H1"], "b", ["median"], "median"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else value)
+@pytest.mark.parametrize("part", [(0.0, 0.4), (0.55, 0.97)], ids=["low", "high"])
+def test_a_value_axis_is_as_it_was_asked_for(command, runs, tmp_path, run, arguments, panel, series, said, part):
+    whole, data, caption, _ = drawn(command, tmp_path, runs[run], *arguments)
+    assert "beyond" not in caption
+    of_series = data["series"].isin(series) if series else data["mark"] == "point"
+    values = data[(data["panel"] == panel) & of_series]["y"].dropna()
+    low, high = (float(end) for end in np.quantile(values, part) + np.array([-1e-3, 1e-3]) * np.abs(np.quantile(values, part)))
+    place = {"a": 0, "b": 1}[panel]
+    if whole.plots[place].y.scale == "log":
+        low = max(low, 0.5 * float(values[values > 0].min()))
+    beyond = int(((values < low) | (values > high)).sum())
+    figure, again, caption, _ = drawn(command, tmp_path, runs[run], *arguments, f"--range={low:.9g},{high:.9g}")
+    plot = figure.plots[place]
+    assert (plot.y.low, plot.y.high) == (pytest.approx(low), pytest.approx(high)) and inside(figure, plot)
+    assert len(again) >= len(data) - 45 and set(again["series"]) == set(data["series"])  # the table holds all; bins are the range's
+    lies = " lies" if beyond == 1 else "s lie"
+    if beyond:
+        assert f"{beyond} {said}{lies} beyond the axes: arrows at the edge." in caption
+    assert len(arrows(plot)) == beyond if beyond <= 8 else 1 <= len(arrows(plot)) <= beyond
+    # Lines end at the edge too.
+    y0, y1 = sorted((plot.y.start, plot.y.end))
+    lines = [mark for one in plot.series if one.name in ("1–99 %", "bounds", "quartiles") for mark in one.marks if mark.get("y1")]
+    assert all(y0 - 0.1 <= float(mark.get(end)) <= y1 + 0.1 for mark in lines for end in ("y1", "y2"))
+    # One end alone, and one beyond all values.
+    figure, _, _, _ = drawn(command, tmp_path, runs[run], *arguments, f"--range=auto,{high:.9g}")
+    assert figure.plots[place].y.high == pytest.approx(high) and figure.plots[place].y.low == pytest.approx(whole.plots[place].y.low)
+    refused(command("figure", runs[run], *arguments, f"--range={10 * abs(whole.plots[place].y.high):.9g},auto", "-o", tmp_path / "b.svg"), 2,
+            "--range", "beyond the other one")
+
+
+@pytest.mark.parametrize(("run", "arguments"), [("diff_v2", ["lambda"]), ("diff_v1", ["lambda"]), ("softmax", ["decomposition"]),
+                                                ("softmax", ["scatter", "--quantity", "sink_score,entropy_mean"])], ids=str)
+def test_ends_that_are_not_in_order_are_refused(command, runs, tmp_path, run, arguments):
+    refused(command("figure", runs[run], *arguments, "--range=auto,-1000", "-o", tmp_path / "a.svg"), 2, "--range", "beyond the other one")
+
+
+def test_a_logarithmic_value_axis_has_no_place_for_0(command, runs, tmp_path):
+    for kind in ("rms", "rms-layers"):
+        refused(command("figure", runs["softmax"], kind, "--range=0,1", "-o", tmp_path / "a.svg"), 2, "--range 0,1", "ends above 0")

@@ -378,7 +378,7 @@ QuantityRef compared(const FigureChoice& choice) {
   return {info, info->default_index};
 }
 
-PageAxis axis_of_values(const Comparison& all, const FigureChoice& choice) {
+Result<PageAxis> axis_of_values(const Comparison& all, const FigureChoice& choice) {
   std::vector<double> values = all.sides.only_a;
   values.insert(values.end(), all.sides.only_b.begin(), all.sides.only_b.end());
   const auto [least, most] = std::ranges::minmax(values);
@@ -390,7 +390,8 @@ PageAxis axis_of_values(const Comparison& all, const FigureChoice& choice) {
     range = *all.quantity.info->natural;
   else
     range = nice_range(least, most, log);
-  PageAxis axis{choice.low.value_or(range.low), choice.high.value_or(range.high), log};
+  PageAxis axis{range.low, range.high, log};
+  HEADROOM_TRY_VOID(set_range(axis, choice));
   if (bar.scale.kind == ScaleKind::Symlog) axis.linear = static_cast<double>(bar.scale.threshold);
   return axis;
 }
@@ -431,7 +432,7 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   all->quantity = compared(choice);
   HEADROOM_TRY(all->sides, compare_sides(runs, choice.against, all->quantity, choice));
   const TwoSides& sides = all->sides;
-  all->value = axis_of_values(*all, choice);
+  HEADROOM_TRY(all->value, axis_of_values(*all, choice));
   all->symbol = rich_title(quantity_bar(all->quantity, sides.only_a, choice).title);
   if (const HeadLevels levels = head_levels(*runs.front().run, all->quantity, choice.epsilon); levels.threshold) {
     all->threshold = levels.threshold;

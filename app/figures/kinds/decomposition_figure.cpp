@@ -362,7 +362,8 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   const Range range = nice_range(low, high, false);
   std::vector<TermPanel*> all;  // as the figure has them
   for (auto& panel : panels) {
-    panel->y = {choice.low.value_or(range.low), choice.high.value_or(range.high)};
+    panel->y = {range.low, range.high};
+    HEADROOM_TRY_VOID(set_range(panel->y, choice));
     panel->sentence += beyond_sentence(
         std::ranges::count_if(panel->lines,
                               [&](const TermLine& line) {

@@ -541,9 +541,14 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
     if (!by_layer.empty()) {
       std::vector<HeadRef> of;
       for (const LambdaHead& one : by_layer) of.push_back(one.head);
-      layers.push_back(lambda_layer_panel(*run.run, of, said, drawn_share(*run.run, drawn), choice));
+      HEADROOM_TRY(std::unique_ptr<FigurePanel> panel,
+                   lambda_layer_panel(*run.run, of, said, drawn_share(*run.run, drawn), choice));
+      layers.push_back(std::move(panel));
     }
     if (heads.empty()) continue;
+    const LambdaRange range = range_of(heads, choice);
+    PageAxis axis{range.low, range.high};
+    HEADROOM_TRY_VOID(set_range(axis, choice));
     const bool first = !strips;
     if (first) {
       auto strip = strip_panel(*run.run, drawn, heads, choice);
@@ -567,7 +572,7 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
       figure.notes.push_back(run.name() + ": λ of " + head_text(one->head) +
                              " differs most between tokens; --head chooses another");
     }
-    auto histogram = histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1);
+    auto histogram = histogram_panel(run, *one, range, with_tokens > 1);
     histogram->sentence.insert(0, said);
     histograms.push_back(std::move(histogram));
     name_head(*histograms.back(), *run.run, one->head, choice);

@@ -118,9 +118,9 @@ class LambdaLayerPanel final : public FigurePanel {
 
 }  // namespace
 
-std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads,
-                                                const std::string& of, const std::string& share,
-                                                const FigureChoice& choice) {
+Result<std::unique_ptr<FigurePanel>> lambda_layer_panel(const RunSnapshot& run, const std::vector<HeadRef>& heads,
+                                                        const std::string& of, const std::string& share,
+                                                        const FigureChoice& choice) {
   auto panel = std::make_unique<LambdaLayerPanel>();
   panel->kind = "lambda", panel->name = "layers";
   double low = 0.0, high = 1.0;
@@ -128,7 +128,8 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   for (const LayerLambda& found : panel->layers)
     low = std::min({low, found.value, found.first}), high = std::max({high, found.value, found.first});
   const Range nice = low < 0.0 || high > 1.0 ? nice_range(low, high, false) : Range{0.0, 1.0};
-  panel->y = {choice.low.value_or(nice.low), choice.high.value_or(nice.high)};
+  panel->y = {nice.low, nice.high};
+  HEADROOM_TRY_VOID(set_range(panel->y, choice));
   const auto first = static_cast<double>(panel->layers.front().head.layer),
              last = static_cast<double>(panel->layers.back().head.layer);
   const double room = first == last ? 0.5 : std::min(0.3, 0.25 * (last - first));
@@ -147,7 +148,7 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
       std::ranges::count_if(
           panel->layers, [&](const LayerLambda& one) { return one.value < panel->y.low || one.value > panel->y.high; }),
       "layer lies", "layers lie");
-  return panel;
+  return std::unique_ptr<FigurePanel>(std::move(panel));
 }
 
 }  // namespace headroom

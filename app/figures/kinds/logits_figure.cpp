@@ -14,6 +14,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_levels.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
@@ -54,6 +55,8 @@ class LogitLayersPanel final : public FigurePanel {
   PageAxis x, y;
   std::string sentence;
 
+  [[nodiscard]] bool on_axis(double logit) const { return logit >= y.low && logit <= y.high; }
+
   PanelRoom room(const Page& page, Vec2 inner) const override {
     // For the last label of many layers; the panel may become narrower than it is thought to be.
     const float end = std::max(page.style.pt(2.0f), beyond_axis(x, 0.7f * inner.x, page));
@@ -75,8 +78,10 @@ class LogitLayersPanel final : public FigurePanel {
     painter.begin_series({"", "", "medians"});
     for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
       if (!std::isfinite(low_median[l]) || !std::isfinite(high_median[l])) continue;
+      if (low_median[l] > y.high || high_median[l] < y.low) continue;
       const float at = along.pixel(static_cast<double>(l));
-      const Rect bar{at - half, up.pixel(high_median[l]), at + half, up.pixel(low_median[l])};
+      const Rect bar{at - half, up.pixel(std::min(high_median[l], y.high)), at + half,
+                     up.pixel(std::max(low_median[l], y.low))};
       painter.fill_rect(bar, ink::kSpan);
       space.block(bar);
     }
@@ -91,12 +96,13 @@ class LogitLayersPanel final : public FigurePanel {
       painter.begin_series({largest ? "logit_max" : "logit_min", "", largest ? "largest" : "smallest"});
       for (std::size_t i = 0; i < heads.size(); ++i) {
         const double value = largest ? heads[i].high : heads[i].low;
-        if (!std::isfinite(value) || is_chosen(heads[i].head)) continue;
+        if (!on_axis(value) || is_chosen(heads[i].head)) continue;
         draw_end(painter, point(i, value, along, up), radius, largest ? ink::kFirst.mark : ink::kSecond.mark,
                  !largest && at_one_place(heads[i], up, radius), page, space);
       }
       painter.end_series();
     }
+    draw_beyond_ends(painter, inner, along, page, space);
     draw_chosen(painter, along, up, page, space);
     name_heads(painter, along, up, page, space);
     draw_x_axis(painter, inner, x, page);
@@ -150,6 +156,7 @@ class LogitLayersPanel final : public FigurePanel {
   void draw_caps(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
     for (const double cap : caps) {
+      if (!on_axis(cap)) continue;
       const float at = up.pixel(cap);
       painter.begin_series({"program/softcap", "", "cap"});
       painter.dashed_line({inner.x0, at}, {inner.x1, at}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
@@ -166,7 +173,7 @@ class LogitLayersPanel final : public FigurePanel {
     for (const bool largest : {true, false})
       for (std::size_t i = 0; i < heads.size(); ++i) {
         const double value = largest ? heads[i].high : heads[i].low;
-        if (!is_chosen(heads[i].head) || !std::isfinite(value)) continue;
+        if (!is_chosen(heads[i].head) || !on_axis(value)) continue;
         const float radius = page.style.pt(1.4f);
         painter.begin_series(
             {largest ? "logit_max" : "logit_min", head_text(chosen.front()), largest ? "largest" : "smallest"});
@@ -174,6 +181,19 @@ class LogitLayersPanel final : public FigurePanel {
                  !largest && at_one_place(heads[i], up, radius), page, space);
         painter.end_series();
       }
+  }
+
+  void draw_beyond_ends(Painter& painter, const Rect& inner, const Axis& along, const Page& page,
+                        LabelSpace& space) const {
+    for (const bool largest : {true, false}) {
+      std::vector<BeyondMark> beyond;
+      for (std::size_t i = 0; i < heads.size(); ++i)
+        if (const double value = largest ? heads[i].high : heads[i].low; std::isfinite(value) && !on_axis(value))
+          beyond.push_back({along.pixel(static_cast<double>(i / drawn.heads.size())), value, value > y.high});
+      painter.begin_series({largest ? "logit_max" : "logit_min", "", "beyond"});
+      draw_all_beyond(painter, page, space, inner, beyond, largest ? ink::kFirst : ink::kSecond);
+      painter.end_series();
+    }
   }
 
   // Beside the end that lies farther from the median of its layer.
@@ -193,8 +213,9 @@ class LogitLayersPanel final : public FigurePanel {
       bool there = false;
       for (const double value : {low ? found->low : found->high, low ? found->high : found->low})
         for (const float gap : {3.0f, 5.0f})
-          there = there || try_label(painter, page, space, label, style.text(color),
-                                     places_beside(point(i, value, along, up), width, style.pt(gap), page));
+          there = there ||
+                  (on_axis(value) && try_label(painter, page, space, label, style.text(color),
+                                               places_beside(point(i, value, along, up), width, style.pt(gap), page)));
       if (!there) leave_out(page, label);
     }
   }
@@ -396,8 +417,8 @@ Result<std::vector<double>> soft_caps(const RunFile& file, const RunSnapshot& ru
   return caps;
 }
 
-std::unique_ptr<LogitLayersPanel> logit_layers(const RunSnapshot& run, const DrawnHeads& drawn,
-                                               const FigureChoice& choice, std::vector<double> caps) {
+Result<std::unique_ptr<LogitLayersPanel>> logit_layers(const RunSnapshot& run, const DrawnHeads& drawn,
+                                                       const FigureChoice& choice, std::vector<double> caps) {
   auto panel = std::make_unique<LogitLayersPanel>();
   panel->kind = "logits", panel->name = "layers", panel->weight = 1.0f;
   panel->drawn = drawn, panel->heads = all_ends(run, drawn), panel->chosen = choice.heads;
@@ -426,6 +447,7 @@ std::unique_ptr<LogitLayersPanel> logit_layers(const RunSnapshot& run, const Dra
       panel->widest.push_back(one.head);
   const Range range = roomy_range(low, high, false);
   panel->y = {range.low - 0.02 * (range.high - range.low), range.high + 0.02 * (range.high - range.low)};
+  HEADROOM_TRY_VOID(set_range(panel->y, choice));
   panel->x = layer_axis(drawn.layers, drawn.all_layers);
   panel->title = rich("extreme logits of each head");
   panel->series_names = {{rich("bars: medians"), ink::kOthers.mark},
@@ -441,6 +463,10 @@ std::unique_ptr<LogitLayersPanel> logit_layers(const RunSnapshot& run, const Dra
     text +=
         " Named: the " + std::to_string(panel->widest.size()) + " heads with the widest range, where there is room.";
   if (!panel->caps.empty()) text += " Dashed: the soft-cap.";
+  std::int64_t beyond = 0;
+  for (const LogitEnds& one : panel->heads)
+    for (const double value : {one.low, one.high}) beyond += std::isfinite(value) && !panel->on_axis(value) ? 1 : 0;
+  text += beyond_sentence(beyond, "logit lies", "logits lie");
   if (lacking > 0) text += " Not drawn: " + std::to_string(lacking) + " heads without finite logits.";
   return panel;
 }
@@ -543,7 +569,7 @@ Result<Figure> make_logits(std::span<const FigureRun> runs, const FigureChoice& 
   HEADROOM_TRY(const auto file, RunFile::open(one.path));
   HEADROOM_TRY(std::vector<double> caps, soft_caps(*file, run, drawn));
   Figure figure;
-  auto layers = logit_layers(run, drawn, choice, std::move(caps));
+  HEADROOM_TRY(std::unique_ptr<LogitLayersPanel> layers, logit_layers(run, drawn, choice, std::move(caps)));
   std::unique_ptr<LogitHistogramPanel> counts;
   if (has_logit_counts(run)) {
     HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(one, choice, widest_of_layers(all_ends(run, drawn))));

@@ -17,6 +17,7 @@
 #include "app/figures/page_axes.h"
 #include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
+#include "app/figures/quantile_sticks.h"
 #include "app/figures/running_quantiles.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
@@ -27,7 +28,6 @@ namespace headroom {
 namespace {
 
 constexpr const char* kGainRows = "rows/norm_gain";
-constexpr std::array<double, 5> kGainQuantiles = {0.01, 0.25, 0.5, 0.75, 0.99};
 constexpr double kFarCap = 8.0;  // times all else: on the axis it would leave the rows no room
 
 std::int64_t least_visible(const RunSnapshot& run, const std::vector<std::int64_t>& visible) {
@@ -74,6 +74,8 @@ class GainRowsPanel final : public FigurePanel {
   PageAxis x, y;
   std::string sentence;
 
+  [[nodiscard]] bool on_axis(double gain) const { return gain >= y.low && gain <= y.high; }
+
   PanelRoom room(const Page& page, Vec2 inner) const override {
     return {left_of_axis(y, inner.y, page), std::max(page.style.pt(4.0f), beyond_axis(x, inner.x, page)), 0.0f,
             below_axis(x, page)};
@@ -87,13 +89,14 @@ class GainRowsPanel final : public FigurePanel {
     LabelSpace space(inner, style.pt(1.0f));
     const float radius = style.pt(last_n <= 100.0 ? 1.2f : 0.85f);
     for (const GainRow& row : drawn)
-      space.block(Rect::sized(along.pixel(row.n) - 1.0f, up.pixel(row.gain) - 1.0f, 2.0f, 2.0f));
+      if (on_axis(row.gain)) space.block(Rect::sized(along.pixel(row.n) - 1.0f, up.pixel(row.gain) - 1.0f, 2.0f, 2.0f));
     for (const bool counts : {false, true}) {
       painter.begin_series({kGainRows, head_text(head), counts ? "rows" : "rows not counted"});
       const Color color = (counts ? ink::kHead.mark : ink::kNotCounted.mark).faded(0.55f);
       const auto discs = [&](Painter& to) {
         for (const GainRow& row : drawn)
-          if (row.counted == counts) to.disc({along.pixel(row.n), up.pixel(row.gain)}, radius, color);
+          if (row.counted == counts && on_axis(row.gain))
+            to.disc({along.pixel(row.n), up.pixel(row.gain)}, radius, color);
       };
       if (image)
         painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
@@ -101,11 +104,17 @@ class GainRowsPanel final : public FigurePanel {
         discs(painter);
       painter.end_series();
     }
+    std::vector<BeyondMark> beyond;
+    for (const GainRow& row : drawn)
+      if (!on_axis(row.gain)) beyond.push_back({along.pixel(row.n), row.gain, row.gain > y.high});
+    painter.begin_series({kGainRows, head_text(head), "beyond"});
+    draw_all_beyond(painter, page, space, inner, beyond, ink::kHead);
+    painter.end_series();
     painter.begin_series({"", "", "bounds"});
     std::vector<Vec2> root;
     for (int i = 0; i <= 64; ++i) {
       const double n = std::pow(last_n, i / 64.0);
-      if (std::sqrt(n) <= y.high && std::sqrt(n) >= y.low) root.push_back({along.pixel(n), up.pixel(std::sqrt(n))});
+      if (on_axis(std::sqrt(n))) root.push_back({along.pixel(n), up.pixel(std::sqrt(n))});
     }
     painter.polyline(root, ink::kBlack, style.pt(0.7f));
     space.block_line(root, style.pt(2.0f));
@@ -113,7 +122,7 @@ class GainRowsPanel final : public FigurePanel {
     painter.end_series();
     std::vector<Vec2> line, places;
     for (std::size_t i = 0; i < median.n.size(); ++i)
-      line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
+      if (on_axis(median.median[i])) line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() > 1) {
       painter.begin_series({kGainRows, head_text(head), "median"});
       painter.polyline(line, ink::kHeadMedian, style.pt(1.0f));
@@ -159,8 +168,7 @@ class GainRowsPanel final : public FigurePanel {
 
 struct GainColumn {
   std::int64_t layer = 0;
-  std::array<double, 5> q{};
-  std::int64_t rows = 0;
+  QuantileStick stick;
 };
 
 class GainLayersPanel final : public FigurePanel {
@@ -185,28 +193,9 @@ class GainLayersPanel final : public FigurePanel {
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
-    const float step = inner.width() / static_cast<float>(columns.size());
-    const float half = 0.5f * std::min(style.pt(2.4f), 0.62f * step), dot = std::min(style.pt(1.45f), 0.42f * step);
-    const auto each = [&](const char* series, const auto& draw_one) {
-      painter.begin_series({kGainRows, "", series});
-      for (std::size_t i = 0; i < columns.size(); ++i)
-        if (columns[i].rows > 0) draw_one(columns[i], along.pixel(static_cast<double>(i)));
-      painter.end_series();
-    };
-    each("1–99 %", [&](const GainColumn& column, float at) {
-      painter.line({at, up.pixel(column.q[4])}, {at, up.pixel(column.q[0])}, ink::kSecond.mark.faded(0.65f),
-                   style.pt(0.6f));
-      space.block(Rect{at - half, up.pixel(column.q[4]), at + half, up.pixel(column.q[0])});
-    });
-    each("quartiles", [&](const GainColumn& column, float at) {
-      painter.fill_rect({at - half, up.pixel(column.q[3]), at + half, up.pixel(column.q[1])}, ink::kSecond.mark);
-    });
-    each("median", [&](const GainColumn& column, float at) {
-      painter.disc({at, up.pixel(column.q[2])}, dot, ink::kSecond.mark);
-    });
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i].rows > 0)
-        painter.disc({along.pixel(static_cast<double>(i)), up.pixel(columns[i].q[2])}, 0.55f * dot, ink::kWhite);
+    std::vector<QuantileStick> sticks;
+    for (const GainColumn& column : columns) sticks.push_back(column.stick);
+    draw_quantile_sticks(painter, page, space, inner, along, up, kGainRows, sticks);
     painter.begin_series({"", "", "bounds"});
     draw_cap(painter, inner, up, cap, page, space);
     painter.end_series();
@@ -220,14 +209,15 @@ class GainLayersPanel final : public FigurePanel {
       for (const auto& [series, form, low, high] :
            {std::tuple("1–99 %", "line", 0, 4), std::tuple("quartiles", "bar", 1, 3),
             std::tuple("median", "point", 2, 2)}) {
-        if (column.rows == 0) continue;
+        if (column.stick.rows == 0) continue;
         FigureMark mark;
         mark.panel = id, mark.series = series, mark.kind = form, mark.layer = column.layer;
-        mark.x = static_cast<double>(column.layer), mark.n = column.rows;
+        mark.x = static_cast<double>(column.layer), mark.n = column.stick.rows;
         if (low == high)
-          mark.y = column.q[static_cast<std::size_t>(low)];
+          mark.y = column.stick.q[static_cast<std::size_t>(low)];
         else
-          mark.low = column.q[static_cast<std::size_t>(low)], mark.high = column.q[static_cast<std::size_t>(high)];
+          mark.low = column.stick.q[static_cast<std::size_t>(low)],
+          mark.high = column.stick.q[static_cast<std::size_t>(high)];
         data.add(std::move(mark));
       }
   }
@@ -326,22 +316,30 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
           if ((*seen)[i] >= least_visible(run, *seen) && std::isfinite(values[i]))
             all.push_back(static_cast<double>(values[i]));
       }
-    column.rows = std::ssize(all);
-    const std::vector<double> q = quantiles(all, kGainQuantiles);
-    std::copy(q.begin(), q.end(), column.q.begin());
-    if (column.rows > 0) low = std::min(low, q.front()), high = std::max(high, q.back());
+    column.stick.rows = std::ssize(all);
+    const std::vector<double> q = quantiles(all, kStickAt);
+    std::copy(q.begin(), q.end(), column.stick.q.begin());
+    if (column.stick.rows > 0) low = std::min(low, q.front()), high = std::max(high, q.back());
     b.columns.push_back(column);
   }
   high = std::max(high, std::sqrt(a.last_n));
-  const bool far = a.cap > kFarCap * high;
+  bool far = a.cap > kFarCap * high;
   if (std::isfinite(a.cap) && !far) high = std::max(high, a.cap);
-  a.y = b.y = {low / std::pow(high / low, 0.05), high * std::pow(high / low, 0.12), true};
-  a.sentence += std::string(far ? "; the most that *ε* allows lies above the axis (arrow), "
-                                : "; dashed: the most that *ε* allows, ") +
-                "where " + grouped_text(a.at_cap) + " rows are within 1 %.";
+  a.y = {low / std::pow(high / low, 0.05), high * std::pow(high / low, 0.12), true};
+  HEADROOM_TRY_VOID(set_range(a.y, choice));
+  b.y = a.y, far = far || a.cap > a.y.high;
+  a.sentence +=
+      std::string(far ? "; the most that *ε* allows lies above the axis (arrow), "
+                      : "; dashed: the most that *ε* allows, ") +
+      "where " + grouped_text(a.at_cap) + " rows are within 1 %." +
+      beyond_sentence(std::ranges::count_if(a.drawn, [&](const GainRow& row) { return !a.on_axis(row.gain); }),
+                      "row lies", "rows lie");
   b.sentence = "The same of all eligible rows of " + std::to_string(drawn.heads.size()) +
                (drawn.heads.size() == 1 ? " head" : " heads") +
                " of a layer: line from the 1st to the 99th percentile, bar between the quartiles, dot at the median.";
+  std::vector<QuantileStick> sticks;
+  for (const GainColumn& column : b.columns) sticks.push_back(column.stick);
+  b.sentence += beyond_sentence(sticks_beyond(sticks, b.y.low, b.y.high), "median lies", "medians lie");
   b.weight = 0.8f;
   figure.panels.push_back(std::move(rows));
   figure.panels.push_back(std::move(layers));

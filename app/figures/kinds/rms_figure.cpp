@@ -15,7 +15,9 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
+#include "app/figures/page_lines.h"
 #include "app/figures/premise_rows.h"
 #include "app/figures/row_axis.h"
 #include "app/figures/row_curve.h"
@@ -45,8 +47,8 @@ struct RmsRow {
 class RmsPanel final : public FigurePanel {
  public:
   HeadRef head;
-  std::vector<RmsRow> drawn;  // ρ > 0 and finite
-  std::int64_t zero = 0, not_finite = 0, eligible = 0, min_row = 1;
+  std::vector<RmsRow> drawn;                                                     // ρ > 0 and finite
+  std::int64_t zero = 0, not_finite = 0, eligible = 0, min_row = 1, beyond = 0;  // beyond: rows, of the axis
   double least_n = 1.0, last_n = 2.0, own_low = kNaN,
          own_high = kNaN;            // of the interval, at the last row, where it is a curve
   std::vector<double> grid, grid_n;  // places along the axis, and the keys that a row there sees
@@ -60,6 +62,7 @@ class RmsPanel final : public FigurePanel {
   PageAxis x, y;
 
   [[nodiscard]] double low_at(double n) const { return own_over_root ? own_low / std::sqrt(n) : own_low; }
+  [[nodiscard]] bool on_axis(double value) const { return value >= y.low && value <= y.high; }
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
     const float shares_width = std::max(page.measure.width("interval", Face::Sans, page.style.size()),
@@ -78,10 +81,11 @@ class RmsPanel final : public FigurePanel {
     draw_signs(painter, along, up);
     painter.pop_clip();
     draw_rows(painter, along, up, page);
+    draw_rows_beyond(painter, inner, along, page, space);
     const std::vector<Vec2> bound = draw_bounds(painter, inner, along, up, page, space);
     const bool named = name_bound(painter, bound, {1.0f}, false, page, space);
     draw_uniform(painter, along, up, page, space);
-    draw_median(painter, along, up, page, space);
+    draw_median(painter, inner, along, up, page, space);
     name_median(painter, inner, along, up, page, space);
     name_own_ends(painter, inner, along, up, page, space);
     draw_notes(painter, inner, along, up, page, space);
@@ -183,13 +187,13 @@ class RmsPanel final : public FigurePanel {
   void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < measured.uniform.place.size(); ++i)
-      if (measured.uniform.value[i] >= y.low)
+      if (on_axis(measured.uniform.value[i]))
         line.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
     if (line.size() < 2) return;
     painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
     painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
     painter.end_series();
-    space.block_line(thinned(line), page.style.pt(1.0f));
+    space.block_line(thinned_line(line), page.style.pt(1.0f));
   }
 
   void draw_rows(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
@@ -199,7 +203,8 @@ class RmsPanel final : public FigurePanel {
       const Color color = (counted ? ink::kHead.mark : ink::kNotCounted.mark).faded(few() ? 0.95f : 0.55f);
       const auto discs = [&](Painter& to) {
         for (const RmsRow& row : drawn)
-          if (row.counted == counted) to.disc({along.pixel(row.place), up.pixel(row.rho)}, radius, color);
+          if (row.counted == counted && on_axis(row.rho))
+            to.disc({along.pixel(row.place), up.pixel(row.rho)}, radius, color);
       };
       if (image)
         painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
@@ -207,6 +212,17 @@ class RmsPanel final : public FigurePanel {
         discs(painter);
       painter.end_series();
     }
+  }
+
+  void draw_rows_beyond(Painter& painter, const Rect& inner, const Axis& along, const Page& page,
+                        LabelSpace& space) const {
+    if (beyond == 0) return;
+    std::vector<BeyondMark> marks;
+    for (const RmsRow& row : drawn)
+      if (!on_axis(row.rho)) marks.push_back({along.pixel(row.place), row.rho, row.rho > y.high});
+    painter.begin_series({kRho, head_text(head), "beyond"});
+    draw_all_beyond(painter, page, space, inner, marks, ink::kHead);
+    painter.end_series();
   }
 
   // The line of the lower bound, for its name.
@@ -222,32 +238,34 @@ class RmsPanel final : public FigurePanel {
         return;
       space.block(Rect{at.x - half.x, at.y - half.y, at.x + half.x, at.y + half.y});
     };
-    for (const RmsRow& row : drawn) block({along.pixel(row.place), up.pixel(row.rho)}, {1.0f, 1.0f});
+    for (const RmsRow& row : drawn)
+      if (on_axis(row.rho)) block({along.pixel(row.place), up.pixel(row.rho)}, {1.0f, 1.0f});
     painter.begin_series({"", "", "bounds"});
     std::vector<Vec2> low;
     for (std::size_t i = 0; i < grid.size(); ++i)
-      if (const double value = 1.0 / std::sqrt(grid_n[i]); value >= y.low)
+      if (const double value = 1.0 / std::sqrt(grid_n[i]); on_axis(value))
         low.push_back({along.pixel(grid[i]), up.pixel(value)});
     const float top = up.pixel(1.0);
     painter.polyline(low, ink::kBlack, width);
-    painter.dashed_line({inner.x0, top}, {inner.x1 + style.mm(kMarginGap + kMargin), top}, ink::kBlack, width,
-                        style.pt(5.0f), style.pt(3.0f));
+    if (on_axis(1.0))
+      painter.dashed_line({inner.x0, top}, {inner.x1 + style.mm(kMarginGap + kMargin), top}, ink::kBlack, width,
+                          style.pt(5.0f), style.pt(3.0f));
     painter.end_series();
     for (const RmsRow& row : drawn)
       for (const double end : {row.low, row.high})
-        if (own_per_row && end > 0.0) {
+        if (own_per_row && on_axis(end)) {
           block({along.pixel(row.place), up.pixel(end)}, {style.pt(1.1f), 0.5f});
         }
     if (!softmax && !own_per_row) {
       std::vector<Vec2> own;
       for (std::size_t i = 0; i < grid.size(); ++i)
-        if (low_at(grid_n[i]) > 0.0) own.push_back({along.pixel(grid[i]), up.pixel(low_at(grid_n[i]))});
+        if (on_axis(low_at(grid_n[i]))) own.push_back({along.pixel(grid[i]), up.pixel(low_at(grid_n[i]))});
       space.block_line(own, style.pt(1.0f));
       const float high = up.pixel(own_high);
-      space.block(Rect{inner.x0, high - 0.5f, inner.x1, high + 0.5f});
+      if (on_axis(own_high)) space.block(Rect{inner.x0, high - 0.5f, inner.x1, high + 0.5f});
     }
     space.block_line(low, style.pt(2.0f));
-    space.block(Rect{inner.x0, top - 1.0f, inner.x1, top + 1.0f});
+    if (on_axis(1.0)) space.block(Rect{inner.x0, top - 1.0f, inner.x1, top + 1.0f});
     return low;
   }
 
@@ -259,47 +277,37 @@ class RmsPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const RichText bound = bound_name();
     const float name_width = rich_width(page.measure, bound, style.text()), height = style.size();
-    for (const float drop : drops)
-      for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f}) {
-        const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
-        const Rect box =
-            Rect::sized(at.x - name_width - style.pt(3.0f), at.y + style.pt(drop), name_width, height * 1.15f);
-        if (!space.place(OrientedBox::of(box))) continue;
-        draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
-        return true;
-      }
-    if (!above) return false;
-    for (const float share : {0.70f, 0.60f, 0.50f, 0.40f, 0.80f, 0.30f, 0.90f}) {
-      const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
-      const Rect box =
-          Rect::sized(at.x + style.pt(3.0f), at.y - style.pt(2.5f) - 1.15f * height, name_width, height * 1.15f);
-      if (!space.place(OrientedBox::of(box))) continue;
-      draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
+    const auto put = [&](float share, const auto& corner) {
+      const Vec2 at = corner(low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))]);
+      if (!space.place(OrientedBox::of(Rect::sized(at.x, at.y, name_width, height * 1.15f)))) return false;
+      draw_rich(painter, {at.x, at.y + 0.88f * height}, bound, style.text());
       return true;
-    }
+    };
+    for (const float drop : drops)
+      for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f})
+        if (put(share, [&](Vec2 at) { return Vec2{at.x - name_width - style.pt(3.0f), at.y + style.pt(drop)}; }))
+          return true;
+    for (const float share : {0.70f, 0.60f, 0.50f, 0.40f, 0.80f, 0.30f, 0.90f})
+      if (above &&
+          put(share, [&](Vec2 at) { return Vec2{at.x + style.pt(3.0f), at.y - style.pt(2.5f) - 1.15f * height}; }))
+        return true;
     return false;
   }
 
   [[nodiscard]] static RichText bound_name() { return rich("1/√{*n*_{*i*}}"); }
 
-  void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
+  void draw_median(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < median.n.size(); ++i)
       line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() < 2) return;
     painter.begin_series({kRho, head_text(head), "median"});
+    painter.push_clip(inner);
     painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
+    painter.pop_clip();
     painter.end_series();
     space.block_line(line, page.style.pt(1.0f));
-  }
-
-  // Of a line with a corner for each row: at most a few hundred.
-  [[nodiscard]] static std::vector<Vec2> thinned(const std::vector<Vec2>& line) {
-    const std::size_t step = std::max<std::size_t>(1, line.size() / 256);
-    std::vector<Vec2> few;
-    for (std::size_t i = 0; i < line.size(); i += step) few.push_back(line[i]);
-    if (!line.empty()) few.push_back(line.back());
-    return few;
   }
 
   // The ends of the head's own interval by their formulas, beside the strokes or the edges of the wash.
@@ -312,15 +320,15 @@ class RmsPanel final : public FigurePanel {
       std::vector<Vec2> ends;
       if (own_per_row) {
         for (const RmsRow& row : drawn)
-          if (const double end = top ? row.high : row.low; end > 0.0)
+          if (const double end = top ? row.high : row.low; on_axis(end))
             ends.push_back({along.pixel(row.place), up.pixel(end)});
       } else {
         for (std::size_t i = 0; i < grid.size(); ++i)
-          if (const double end = top ? own_high : low_at(grid_n[i]); end > 0.0)
+          if (const double end = top ? own_high : low_at(grid_n[i]); on_axis(end))
             ends.push_back({along.pixel(grid[i]), up.pixel(end)});
       }
       if (ends.empty()) continue;
-      ends = thinned(ends);
+      ends = thinned_line(ends);
       const RichText words = rich_title(top ? high_name : low_name);
       const float wide = rich_width(page.measure, words, style.text());
       std::vector<Vec2> places;
@@ -341,10 +349,12 @@ class RmsPanel final : public FigurePanel {
     std::vector<Vec2> places, curve;
     const float width = page.measure.width("median", Face::Sans, height);
     for (std::size_t i = 0; i < median.n.size(); ++i) {
+      if (!on_axis(median.median[i])) continue;
       const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
       for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
       curve.push_back({along.pixel(median.n[i]), py});
     }
+    if (curve.empty()) return;
     put_led_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places, curve);
   }
 
@@ -365,11 +375,13 @@ class RmsPanel final : public FigurePanel {
     std::vector<Vec2> curve;
     const std::size_t rows = measured.uniform.place.size(), step = std::max<std::size_t>(1, rows / 24);
     for (std::size_t i = 0; i < rows; i += step)
-      curve.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
+      if (on_axis(measured.uniform.value[i]))
+        curve.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
     name_curve("uniform attention", ink::kNull, curve);
     curve.clear();
     for (std::size_t i = 0; i < measured.low.n.size(); i += 2)
-      curve.push_back({along.pixel(measured.low.n[i]), up.pixel(measured.low.median[i])});
+      if (on_axis(measured.low.median[i]))
+        curve.push_back({along.pixel(measured.low.n[i]), up.pixel(measured.low.median[i])});
     name_curve("random signs", ink::kSecond.text, curve);
     if (min_row == 1 || std::ranges::all_of(drawn, &RmsRow::counted)) return;
     std::vector<Vec2> places;
@@ -393,15 +405,15 @@ class RmsPanel final : public FigurePanel {
     // Shares beside what they are of, apart from each other.
     const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
     const float line = 1.25f * style.size(), x0 = margin.x1 + style.mm(kToShares);
-    const double middle = std::sqrt(std::max(y.low, low_at(last_n)) * own_high);
+    const double top = std::min(own_high, y.high), middle = std::sqrt(std::max(y.low, low_at(last_n)) * top);
     struct Share {
       const char* name;
       std::string value;
       float at;
     };
     const std::vector<Share> all = {
-        {"above", percent(shares.above), std::max(inner.y0, up.pixel(own_high) - 0.2f * line)},
-        {"inside", percent(shares.inside), up.pixel(own_per_row ? std::sqrt(y.low * own_high) : middle)},
+        {"above", percent(shares.above), std::max(inner.y0, up.pixel(top) - 0.2f * line)},
+        {"inside", percent(shares.inside), up.pixel(own_per_row ? std::sqrt(y.low * top) : middle)},
         {"below", percent(shares.below), inner.y1 - 2.2f * line}};
     // Whose interval the shares are of.
     const float first = softmax ? inner.y0 : inner.y0 + 2.6f * line;
@@ -457,6 +469,7 @@ std::string rms_sentence(const RmsPanel& panel) {
   if (panel.zero > 0) text += " " + std::to_string(panel.zero) + " rows with *ρ*_{*i*} = 0 have no place on the axis.";
   if (panel.not_finite > 0)
     text += " " + std::to_string(panel.not_finite) + " rows without a finite value are left out.";
+  text += beyond_sentence(panel.beyond, "row lies", "rows lie");
   if (!panel.median.n.empty())
     text +=
         panel.by_position
@@ -466,7 +479,7 @@ std::string rms_sentence(const RmsPanel& panel) {
   return text;
 }
 
-std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
+Result<std::unique_ptr<RmsPanel>> rms_panel(const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {
   const LayerSnapshot& layer = *run.layer(head.layer);
   const HeadSeries series = make_head_series(run, layer, head.head);
   auto panel = std::make_unique<RmsPanel>();
@@ -526,6 +539,8 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   const double above = panel->softmax ? 1.0 : std::pow(std::max(high, highest) / low, 1.0 / 7.0);
   const Range range = roomy_range(low, std::max(high, highest) * above, true);
   panel->y = {range.low / 1.08, range.high * 1.06, true};
+  HEADROOM_TRY_VOID(set_range(panel->y, choice));
+  panel->beyond = std::ranges::count_if(panel->drawn, [&](const RmsRow& row) { return !panel->on_axis(row.rho); });
   panel->x = page_row_axis(series);
   if (std::ssize(counted) >= kLeastRows)
     panel->median = row_medians(series, medians, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)),
@@ -565,7 +580,7 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
       figure.notes.push_back(run.name() + ": " + head_text(heads.front()) +
                              " has the most rows outside its interval; --head chooses another");
     for (const HeadRef& head : heads) {
-      auto panel = rms_panel(*run.run, head);
+      HEADROOM_TRY(std::unique_ptr<RmsPanel> panel, rms_panel(*run.run, head, choice));
       name_head(*panel, *run.run, head, named);
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,

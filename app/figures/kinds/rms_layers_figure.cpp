@@ -14,7 +14,9 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
+#include "app/figures/quantile_sticks.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
@@ -24,7 +26,6 @@ namespace headroom {
 namespace {
 
 constexpr const char* kRhoRows = "rows/context_rms_relative";
-constexpr std::array<double, 5> kStickAt = {0.01, 0.25, 0.5, 0.75, 0.99};
 
 // What the labels of the axes of both panels take at most: they stand flush.
 float rms_left(const PageAxis& a, const PageAxis& b, const Page& page) {
@@ -42,8 +43,7 @@ float rms_right(const PageAxis& x, Vec2 inner, const Page& page) {
 // The rows of one layer's heads, or of one head, together.
 struct RmsColumn {
   std::int64_t layer = 0, head = -1;  // −1: of several
-  std::array<double, 5> q{};          // at kStickAt
-  std::int64_t rows = 0;              // eligible with a finite ρ
+  QuantileStick stick;                // of the eligible rows with a finite ρ
   std::int64_t counted = 0;           // of the shares
   double above = kNaN, below = kNaN;  // %
 };
@@ -70,17 +70,22 @@ class RmsQuantilesPanel final : public FigurePanel {
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
-    const float low = up.pixel(1.0 / std::sqrt(most_n)), high = up.pixel(1.0 / std::sqrt(least_n));
-    const float one = up.pixel(1.0);
+    const auto level = [&](double value) { return up.pixel(std::clamp(value, y.low, y.high)); };
+    const float low = level(1.0 / std::sqrt(most_n)), high = level(1.0 / std::sqrt(least_n)), one = up.pixel(1.0);
     painter.begin_series({"", "", "bounds"});
     if (most_n > least_n)
       painter.fill_rect({inner.x0, high, inner.x1, low}, ink::kBandOfBounds);
     else
       painter.line({inner.x0, low}, {inner.x1, low}, ink::kBlack, style.pt(0.7f));
-    painter.dashed_line({inner.x0, one}, {inner.x1, one}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
+    const bool with_one = y.low <= 1.0 && y.high >= 1.0;
+    if (with_one)
+      painter.dashed_line({inner.x0, one}, {inner.x1, one}, ink::kBlack, style.pt(0.7f), style.pt(5.0f),
+                          style.pt(3.0f));
     painter.end_series();
-    space.block(Rect{inner.x0, one - style.pt(0.4f), inner.x1, one + style.pt(0.4f)});
-    draw_sticks(painter, inner, along, up, page, space);
+    if (with_one) space.block(Rect{inner.x0, one - style.pt(0.4f), inner.x1, one + style.pt(0.4f)});
+    std::vector<QuantileStick> sticks;
+    for (const RmsColumn& column : columns) sticks.push_back(column.stick);
+    draw_quantile_sticks(painter, page, space, inner, along, up, kRhoRows, sticks);
     draw_names(painter, inner, low, high, page, space);
     draw_x_axis(painter, inner, layers(), page);
     draw_y_axis(painter, inner, y, page);
@@ -95,11 +100,12 @@ class RmsQuantilesPanel final : public FigurePanel {
         FigureMark mark;
         mark.panel = id, mark.series = series, mark.kind = form;
         mark.layer = column.layer, mark.head = column.head;
-        mark.x = static_cast<double>(column.head < 0 ? column.layer : column.head), mark.n = column.rows;
+        mark.x = static_cast<double>(column.head < 0 ? column.layer : column.head), mark.n = column.stick.rows;
         if (low == high)
-          mark.y = column.q[static_cast<std::size_t>(low)];
+          mark.y = column.stick.q[static_cast<std::size_t>(low)];
         else
-          mark.low = column.q[static_cast<std::size_t>(low)], mark.high = column.q[static_cast<std::size_t>(high)];
+          mark.low = column.stick.q[static_cast<std::size_t>(low)],
+          mark.high = column.stick.q[static_cast<std::size_t>(high)];
         data.add(std::move(mark));
       }
   }
@@ -113,44 +119,13 @@ class RmsQuantilesPanel final : public FigurePanel {
     return axis;
   }
 
-  void draw_sticks(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
-                   LabelSpace& space) const {
-    const PageStyle& style = page.style;
-    const float step = inner.width() / static_cast<float>(columns.size());
-    const float half = 0.5f * std::min(style.pt(2.4f), 0.62f * step), dot = std::min(style.pt(1.45f), 0.42f * step);
-    const auto at = [&](std::size_t i) { return along.pixel(static_cast<double>(i)); };
-    // A quantile of 0 stands at the foot.
-    const auto level = [&](std::size_t i, std::size_t q) { return up.pixel(std::max(columns[i].q[q], y.low)); };
-    const auto drawn = [&](std::size_t i) { return columns[i].rows > 0; };
-    painter.begin_series({kRhoRows, "", "1–99 %"});
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!drawn(i)) continue;
-      painter.line({at(i), level(i, 4)}, {at(i), level(i, 0)}, ink::kSecond.mark.faded(0.65f), style.pt(0.6f));
-      space.block(Rect{at(i) - style.pt(0.3f), level(i, 4), at(i) + style.pt(0.3f), level(i, 0)});
-    }
-    painter.end_series();
-    painter.begin_series({kRhoRows, "", "quartiles"});
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!drawn(i)) continue;
-      const Rect bar{at(i) - half, level(i, 3), at(i) + half, level(i, 1)};
-      painter.fill_rect(bar, ink::kSecond.mark);
-      space.block(bar);
-    }
-    painter.end_series();
-    painter.begin_series({kRhoRows, "", "median"});
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (drawn(i)) painter.disc({at(i), level(i, 2)}, dot, ink::kSecond.mark);
-    painter.end_series();
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (drawn(i)) painter.disc({at(i), level(i, 2)}, 0.55f * dot, ink::kWhite);
-  }
-
   void draw_names(Painter& painter, const Rect& inner, float low, float high, const Page& page,
                   LabelSpace& space) const {
     const PageStyle& style = page.style;
-    const auto [fewest, most] = std::ranges::minmax(columns, {}, &RmsColumn::rows);
-    std::string rows = grouped_text(fewest.rows);
-    if (fewest.rows != most.rows) rows += " to " + grouped_text(most.rows);
+    const auto [fewest, most] =
+        std::ranges::minmax(columns, {}, [](const RmsColumn& column) { return column.stick.rows; });
+    std::string rows = grouped_text(fewest.stick.rows);
+    if (fewest.stick.rows != most.stick.rows) rows += " to " + grouped_text(most.stick.rows);
     const auto put = [&](const RichText& label, Color color, std::span<const float> levels, bool from_right) {
       const float width = rich_width(page.measure, label, style.text());
       std::vector<Vec2> places;
@@ -318,9 +293,9 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
     EligibleRows rows;
     if (const LayerSnapshot* layer = run.layer(column.layer))
       for (const std::int64_t head : heads) add_rows(rows, run, *layer, head);
-    column.rows = std::ssize(rows.rho);
+    column.stick.rows = std::ssize(rows.rho);
     const std::vector<double> q = quantiles(rows.rho, kStickAt);
-    std::copy(q.begin(), q.end(), column.q.begin());
+    std::copy(q.begin(), q.end(), column.stick.q.begin());
     add_shares(column, run, heads, softmax ? 0 : 2);
     least_n = std::min(least_n, rows.least_n), most_n = std::max(most_n, rows.most_n);
     for (const double v : q)
@@ -338,6 +313,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   if (by_head) a.x.title = rich("head");
   // Above the sticks there is room for what they are.
   a.y = {low / std::pow(high / low, 0.04), high * std::pow(high / low, 0.17), true};
+  HEADROOM_TRY_VOID(set_range(a.y, choice));
   a.title = rich("context RMS in units of the values, *ρ*_{*i*}");
   auto outside = std::make_unique<RmsOutsidePanel>();
   RmsOutsidePanel& b = *outside;
@@ -362,6 +338,9 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
       " visible keys *n*_{*i*}: line from the 1st to the 99th percentile, bar between the quartiles, dot at the "
       "median (linear interpolation). Grey: 1/√{*n*_{*i*}} over these rows; dashed: 1; between them lie "
       "uncorrelated values under softmax.";
+  std::vector<QuantileStick> sticks;
+  for (const RmsColumn& column : columns) sticks.push_back(column.stick);
+  a.sentence += beyond_sentence(sticks_beyond(sticks, a.y.low, a.y.high), "median lies", "medians lie");
   std::int64_t counted = 0;
   for (const RmsColumn& column : columns) counted += column.counted;
   b.sentence = std::string("Share of the rows above and below ") +

@@ -431,14 +431,6 @@ PageAxis scatter_axis(const QuantityRef& ref, const std::vector<double>& values,
   return axis;
 }
 
-// As it was asked for; one that reaches to 0 is linear.
-void set_range(PageAxis& axis, const FigureChoice& choice) {
-  if (!choice.low && !choice.high) return;
-  const double low = choice.low.value_or(axis.low), high = choice.high.value_or(axis.high);
-  if (!(high > low)) return;
-  axis.low = low, axis.high = high, axis.log = axis.log && low > 0.0;
-}
-
 std::string scatter_definition(const QuantityRef& ref) {
   std::string text = plain_text(rich_title(quantity_heading(ref)));
   if (!ref.info->definition.empty()) text += ": " + definition_markup(ref.info->definition);
@@ -506,7 +498,10 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
   panel->x = scatter_axis(refs[0], x, panel->levels, true, {});
   panel->y = scatter_axis(refs[1], y, panel->levels, false, choice.scale);
   // With a third quantity the range is of its colours.
-  if (refs.size() == 2) set_range(panel->y, choice);
+  if (refs.size() == 2) {
+    panel->y.log = panel->y.log && choice.low.value_or(1.0) > 0.0;  // one that reaches to 0 is linear
+    HEADROOM_TRY_VOID(set_range(panel->y, choice));
+  }
   panel->beyond = std::ranges::count_if(
       panel->drawn, [&](const ScatterPoint& point) { return point.y < panel->y.low || point.y > panel->y.high; });
   std::erase_if(panel->levels, [&](const ScatterLevel& level) {

@@ -16,6 +16,7 @@
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
@@ -181,6 +182,8 @@ class SinkIntervalsPanel final : public FigurePanel {
   PageAxis x, y;
   std::string sentence;
 
+  [[nodiscard]] bool on_axis(double score) const { return score >= y.low && score <= y.high; }
+
   PanelRoom room(const Page& page, Vec2 inner) const override {
     return {left_of_axis(y, inner.y, page), std::max(page.style.pt(2.0f), most_beyond_axis(x, inner.x, page)),
             page.style.pt(1.0f), below_axis(x, page)};
@@ -202,6 +205,14 @@ class SinkIntervalsPanel final : public FigurePanel {
       for (std::size_t i = 0; i < map.heads.size(); ++i)
         if (side_of(map.heads[i], epsilon) == static_cast<SinkSide>(side) && !is_named(map.heads[i].head))
           draw_head(painter, i, along, up, kSideColors[side].mark, radius, page, space);
+      painter.end_series();
+      std::vector<BeyondMark> beyond;
+      for (std::size_t i = 0; i < map.heads.size(); ++i)
+        if (const HeadInterval& one = map.heads[i];
+            side_of(one, epsilon) == static_cast<SinkSide>(side) && !on_axis(one.mean))
+          beyond.push_back({along.pixel(static_cast<double>(i + 1)), one.mean, one.mean > y.high});
+      painter.begin_series({map.quantity, "", std::string(kSideNames[side]) + " beyond"});
+      draw_all_beyond(painter, page, space, inner, beyond, kSideColors[side]);
       painter.end_series();
     }
     for (std::size_t i = 0; i < map.heads.size(); ++i) {
@@ -234,13 +245,15 @@ class SinkIntervalsPanel final : public FigurePanel {
   void draw_head(Painter& painter, std::size_t i, const Axis& along, const Axis& up, Color color, float radius,
                  const Page& page, LabelSpace& space) const {
     const HeadInterval& one = map.heads[i];
+    if (one.high < y.low || one.low > y.high) return;
     const float at = along.pixel(static_cast<double>(i + 1));
     const float top = up.pixel(std::clamp(one.high, y.low, y.high)),
                 foot = up.pixel(std::clamp(one.low, y.low, y.high));
     painter.line({at, top}, {at, foot}, color.faded(0.75f), page.style.pt(0.5f));
-    const Vec2 point{at, up.pixel(std::clamp(one.mean, y.low, y.high))};
-    painter.disc(point, radius, color);
     space.block(Rect{at - radius, top, at + radius, foot});
+    if (!on_axis(one.mean)) return;
+    const Vec2 point{at, up.pixel(one.mean)};
+    painter.disc(point, radius, color);
     space.block(Rect{at - radius, point.y - radius, at + radius, point.y + radius});
   }
 
@@ -248,7 +261,7 @@ class SinkIntervalsPanel final : public FigurePanel {
                            LabelSpace& space) const {
     const PageStyle& style = page.style;
     for (std::size_t i = 0; i < map.heads.size(); ++i) {
-      if (!is_named(map.heads[i].head)) continue;
+      if (!is_named(map.heads[i].head) || !on_axis(map.heads[i].mean)) continue;
       const RichText label = rich(head_text(map.heads[i].head));
       const Vec2 at{along.pixel(static_cast<double>(i + 1)), up.pixel(map.heads[i].mean)};
       std::vector<Vec2> places;
@@ -277,8 +290,8 @@ std::string counts_text(const std::array<std::int64_t, 3>& counts) {
          " not told from it";
 }
 
-std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, const SinkCorpus& corpus,
-                                                    const MapIntervals& map, const FigureChoice& choice) {
+Result<std::unique_ptr<FigurePanel>> intervals_panel(const RunSnapshot& run, const SinkCorpus& corpus,
+                                                     const MapIntervals& map, const FigureChoice& choice) {
   auto panel = std::make_unique<SinkIntervalsPanel>();
   panel->kind = "sinks", panel->name = map.name;
   panel->map = map, panel->chosen = choice.heads, panel->epsilon = choice.epsilon;
@@ -301,6 +314,7 @@ std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, cons
   panel->x = {0.5, static_cast<double>(heads) + 0.5};
   panel->x.whole = true, panel->x.title = rich("heads by sink score");
   panel->y = {low < 0.0 ? std::max(least, 1.06 * low) : 0.0, std::min(1.0, nice_range(0.0, 1.02 * high, false).high)};
+  HEADROOM_TRY_VOID(set_range(panel->y, choice));
   panel->title = rich(several ? "sink score *α*_{0}, " + map.name + " map" : "sink score *α*_{0}");
   panel->brief = rich(several ? map.name + " map" : "*α*_{0}");
   for (std::size_t side = 0; side < counts.size(); ++side)
@@ -317,9 +331,12 @@ std::unique_ptr<SinkIntervalsPanel> intervals_panel(const RunSnapshot& run, cons
          ": a head whose mean lies nearer to *ε* than that is not told from it here.";
   if (std::isfinite(corpus.null_value)) text += " Dotted: uniform attention, " + short_text(corpus.null_value) + ".";
   if (cut) text += " Intervals are cut where the score ends, at " + short_text(least) + " and 1.";
+  text += beyond_sentence(
+      std::ranges::count_if(map.heads, [&](const HeadInterval& one) { return !panel->on_axis(one.mean); }), "head lies",
+      "heads lie");
   if (map.without > 0) text += " Not drawn: " + std::to_string(map.without) + " heads without an interval.";
   text += drawn_share(run, corpus.drawn);
-  return panel;
+  return std::unique_ptr<FigurePanel>(std::move(panel));
 }
 
 Result<SinkCorpus> read_sink_corpus(const FigureRun& run, const FigureChoice& choice) {
@@ -339,7 +356,10 @@ Result<void> check_sink_intervals(const FigureRun& run, const FigureChoice& choi
 Result<Figure> make_sink_intervals(const FigureRun& run, const FigureChoice& choice) {
   HEADROOM_TRY(const SinkCorpus corpus, read_sink_corpus(run, choice));
   Figure figure;
-  for (const MapIntervals& map : corpus.maps) figure.panels.push_back(intervals_panel(*run.run, corpus, map, choice));
+  for (const MapIntervals& map : corpus.maps) {
+    HEADROOM_TRY(std::unique_ptr<FigurePanel> panel, intervals_panel(*run.run, corpus, map, choice));
+    figure.panels.push_back(std::move(panel));
+  }
   // Many heads need the width.
   arrange(figure, choice, 174.0, kInfinity, corpus.maps.size() > 1 ? 48.0 : 57.0);
   return figure;

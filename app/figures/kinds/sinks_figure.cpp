@@ -17,7 +17,9 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_levels.h"
 #include "app/figures/kinds/sink_intervals.h"
+#include "app/figures/kinds/sink_keys.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
@@ -28,30 +30,10 @@
 namespace headroom {
 namespace {
 
-constexpr float kStrip = 6.0f;     // millimetres: the plot of one layer
 constexpr double kBeside = 0.24;   // of a layer, between the maps of a pair
 constexpr float kRowPitch = 3.0f;  // millimetres, of the heads that are listed
 constexpr float kColumn = 1.1f;    // points: marks of one map and layer that are nearer to the next are thinner
 constexpr double kMmOfPoint = 25.4 / 72.0;
-constexpr std::array<const char*, 3> kTopKeys = {"1", "4", "16"};
-
-QuantityRef sinks_quantity(const std::string& text) {
-  const Result<QuantityRef> ref = parse_quantity(text);
-  return ref ? *ref : QuantityRef{};
-}
-
-// What the last label of an axis of layers takes; the panel may become narrower than it is thought to be.
-float right_of_layers(const PageAxis& x, Vec2 inner, const Page& page) {
-  return std::max(page.style.pt(2.0f), beyond_axis(x, 0.7f * inner.x, page));
-}
-
-std::vector<double> sinks_values(const RunSnapshot& run, const QuantityRef& ref, const DrawnHeads& drawn) {
-  std::vector<double> values;
-  for (const std::int64_t layer : drawn.layers)
-    for (const std::int64_t head : drawn.heads)
-      values.push_back(ref.info == nullptr ? kNaN : head_value(run, ref, layer, head));
-  return values;
-}
 
 bool some_finite(const std::vector<double>& values) {
   return std::ranges::any_of(values, [](double v) { return std::isfinite(v); });
@@ -79,6 +61,8 @@ class SinkLayersPanel final : public FigurePanel {
   PageAxis x, y;
   std::string sentence;
 
+  [[nodiscard]] bool on_axis(double score) const { return score >= y.low && score <= y.high; }
+
   PanelRoom room(const Page& page, Vec2 inner) const override {
     return {left_of_axis(y, inner.y, page), right_of_layers(x, inner, page), page.style.pt(1.0f), below_axis(x, page)};
   }
@@ -94,12 +78,15 @@ class SinkLayersPanel final : public FigurePanel {
     LabelSpace space(frame.inner, style.pt(1.0f));
     if (strip) space.block(inner);
     const bool pooled = drawn.heads.size() > 1 && !strip;
+    painter.push_clip(inner);
     for (const SinkSeries& one : series)
       if (pooled) draw_band(painter, one, along, up);
+    painter.pop_clip();
     draw_levels(painter, inner, up, page, space);
     for (const SinkSeries& one : series) draw_heads(painter, one, along, up, page, space);
     for (const SinkSeries& one : series)
-      if (pooled) draw_median(painter, one, along, up, page, space);
+      if (pooled) draw_median(painter, inner, one, along, up, page, space);
+    for (const SinkSeries& one : series) draw_scores_beyond(painter, inner, one, along, page, space);
     draw_names(painter, frame.inner, inner, along, up, page, space, strip);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
@@ -163,7 +150,7 @@ class SinkLayersPanel final : public FigurePanel {
     if (column < page.style.pt(kColumn)) radius = std::clamp(0.45f * column, page.style.pt(0.25f), radius);
     painter.begin_series({quantity_text(one.quantity), "", one.name});
     for (std::size_t i = 0; i < one.values.size(); ++i) {
-      if (!std::isfinite(one.values[i]) || is_chosen(i)) continue;
+      if (!on_axis(one.values[i]) || is_chosen(i)) continue;
       const Vec2 at = point(one, i, along, up);
       draw_page_marker(painter, at, one.marker, radius, color.faded(0.9f));
       space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
@@ -171,11 +158,24 @@ class SinkLayersPanel final : public FigurePanel {
     painter.end_series();
   }
 
-  void draw_median(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
-                   LabelSpace& space) const {
+  void draw_scores_beyond(Painter& painter, const Rect& inner, const SinkSeries& one, const Axis& along,
+                          const Page& page, LabelSpace& space) const {
+    std::vector<BeyondMark> beyond;
+    for (std::size_t i = 0; i < one.values.size(); ++i)
+      if (const double score = one.values[i]; std::isfinite(score) && !on_axis(score))
+        beyond.push_back({along.pixel(static_cast<double>(i / drawn.heads.size()) + one.shift), score, score > y.high});
+    painter.begin_series({quantity_text(one.quantity), "", one.name + " beyond"});
+    draw_all_beyond(painter, page, space, inner, beyond, series.size() > 1 ? one.color : ink::kOthers);
+    painter.end_series();
+  }
+
+  void draw_median(Painter& painter, const Rect& inner, const SinkSeries& one, const Axis& along, const Axis& up,
+                   const Page& page, LabelSpace& space) const {
     painter.begin_series({quantity_text(one.quantity), "", one.name + " median"});
     const std::vector<Vec2> line = placed_points(along, up, places(one.shift), one.median);
+    painter.push_clip(inner);
     draw_page_line(painter, line, median_color(one), series.size() > 1 ? 0.8f : 1.1f, kSolidLine, page);
+    painter.pop_clip();
     block_page_line(space, line, page.style.pt(1.2f));
     painter.end_series();
   }
@@ -189,7 +189,7 @@ class SinkLayersPanel final : public FigurePanel {
     // The head that is asked for comes last and lies above all others.
     for (const SinkSeries& one : series)
       for (std::size_t i = 0; i < one.values.size(); ++i) {
-        if (!is_chosen(i) || !std::isfinite(one.values[i])) continue;
+        if (!is_chosen(i) || !on_axis(one.values[i])) continue;
         const Vec2 at = point(one, i, along, up);
         const float radius = style.pt(1.4f);
         painter.begin_series({quantity_text(one.quantity), head_text(chosen.front()), one.name});
@@ -229,89 +229,6 @@ class SinkLayersPanel final : public FigurePanel {
     bool named = !std::isfinite(null_value);
     for (const RichText& label : nulls) named = named || name_level(null_value, label, ink::kNull, true);
     if (!named) leave_out(page, nulls.front());
-  }
-};
-
-// Median over heads of the share of all attention that few keys hold.
-class SinkKeysPanel final : public FigurePanel {
- public:
-  DrawnHeads drawn;
-  std::vector<QuantityRef> quantities;       // by kTopKeys
-  std::vector<std::vector<double>> medians;  // [kTopKeys, layers]
-  PageAxis x, y;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), right_of_layers(x, inner, page), page.style.pt(1.0f), below_axis(x, page)};
-  }
-  Vec2 least_inner(const Page& page) const override { return {page.style.mm(20.0f), page.style.mm(16.0f)}; }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    constexpr std::array<MarkColor, 3> kShades = {ink::kDeep, ink::kMiddle, ink::kPale};
-    const PageStyle& style = page.style;
-    Rect inner = frame.inner;
-    const bool strip = drawn.layers.size() == 1;
-    if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
-    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({id, kind, along, up});
-    LabelSpace space(Rect{frame.inner.x0 + style.pt(2.0f), frame.inner.y0, frame.inner.x1, frame.inner.y1},
-                     style.pt(1.0f));
-    std::vector<double> at;
-    for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l));
-    std::vector<std::vector<Vec2>> lines;
-    // Of lines that are one the first are broader, so that each shows.
-    std::vector<float> widths(medians.size(), 1.2f);
-    for (std::size_t k = medians.size() - 1; k-- > 0;)
-      if (medians[k] == medians[k + 1]) widths[k] = widths[k + 1] + 1.4f;
-    for (std::size_t k = 0; k < medians.size(); ++k) {
-      painter.begin_series({quantity_text(quantities[k]), "", key_name(k)});
-      const std::vector<Vec2> line = placed_points(along, up, at, medians[k]);
-      draw_page_line(painter, line, kShades[k].mark, widths[k], kSolidLine, page);
-      block_page_line(space, line, style.pt(widths[k] + 0.4f));
-      lines.emplace_back();
-      for (const Vec2& corner : line)
-        if (std::isfinite(corner.y)) lines.back().push_back(corner);
-      painter.end_series();
-    }
-    std::vector<float> wanted;
-    for (const auto& line : lines) wanted.push_back(line.empty() ? kNoPlace : line.front().y);
-    const std::vector<float> spread =
-        spread_labels(wanted, 1.3f * style.size(), inner.y0 + 0.45f * style.size(), inner.y1 - 0.45f * style.size());
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      if (lines[k].empty()) continue;
-      const RichText label = rich(key_name(k));
-      const float width = rich_width(page.measure, label, style.text());
-      std::vector<Vec2> places = places_at_line(lines, k, width, inner, page);
-      if (strip) places = {{inner.x1 + style.pt(3.0f), spread[k] + 0.36f * style.size()}};
-      // Anywhere: the shade still says which it is.
-      for (int down = 1; !strip && down < 12; ++down)
-        for (int over = 0; over < 12; ++over)
-          places.push_back({inner.x0 + static_cast<float>(over) / 12.0f * inner.width(),
-                            inner.y0 + static_cast<float>(down) / 12.0f * inner.height()});
-      put_label(painter, page, space, label, style.text(kShades[k].text), places);
-    }
-    draw_x_axis(painter, inner, x, page);
-    draw_y_axis(painter, inner, y, page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    for (std::size_t k = 0; k < medians.size(); ++k)
-      for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
-        FigureMark mark;
-        mark.panel = id, mark.series = quantity_text(quantities[k]), mark.kind = "line";
-        mark.layer = drawn.layers[l], mark.x = static_cast<double>(mark.layer), mark.y = medians[k][l];
-        mark.n = static_cast<std::int64_t>(drawn.heads.size());
-        data.add(std::move(mark));
-      }
-  }
-
-  std::string caption() const override { return sentence; }
-
- private:
-  static constexpr float kNoPlace = std::numeric_limits<float>::quiet_NaN();
-  static std::string key_name(std::size_t k) {
-    return std::string(kTopKeys[k]) + (kTopKeys[k] == std::string_view("1") ? " key" : " keys");
   }
 };
 
@@ -430,8 +347,8 @@ SinkSeries sink_series(const RunSnapshot& run, const DrawnHeads& drawn, const st
   return one;
 }
 
-std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const DrawnHeads& drawn,
-                                             const FigureChoice& choice) {
+Result<std::unique_ptr<SinkLayersPanel>> sink_layers(const RunSnapshot& run, const DrawnHeads& drawn,
+                                                     const FigureChoice& choice) {
   auto panel = std::make_unique<SinkLayersPanel>();
   panel->kind = "sinks", panel->name = "layers", panel->weight = drawn.layers.size() == 1 ? 34.0f : 66.0f;
   panel->drawn = drawn, panel->chosen = choice.heads, panel->epsilon = choice.epsilon;
@@ -473,6 +390,10 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
       if (std::isfinite(v)) low = std::min(low, v);
   panel->x = layer_axis(drawn.layers, drawn.all_layers);
   panel->y = {low < 0.0 ? std::max(-1.0, 1.06 * low) : 0.0, 1.0};
+  HEADROOM_TRY_VOID(set_range(panel->y, choice));
+  std::int64_t beyond = 0;
+  for (const SinkSeries& one : panel->series)
+    beyond += std::ranges::count_if(one.values, [&](double v) { return std::isfinite(v) && !panel->on_axis(v); });
   std::string& text = panel->sentence;
   text = "Sink score *α*_{0} of every head by layer, the mean weight that rows give key 0: " + counts +
          " heads above the dashed *ε* = " + short_text(choice.epsilon) + ".";
@@ -487,29 +408,7 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
   }
   if (const auto lacking = std::ssize(first.values) - first.finite; lacking > 0)
     text += " Not drawn: " + std::to_string(lacking) + " heads without a value.";
-  text += drawn_share(run, drawn);
-  return panel;
-}
-
-std::unique_ptr<SinkKeysPanel> sink_keys(const RunSnapshot& run, const DrawnHeads& drawn, bool pair) {
-  auto panel = std::make_unique<SinkKeysPanel>();
-  panel->kind = "sinks", panel->name = "keys", panel->weight = drawn.layers.size() == 1 ? 30.0f : 43.0f;
-  panel->drawn = drawn;
-  for (const char* keys : kTopKeys) {
-    panel->quantities.push_back(sinks_quantity("top_key_mass[first," + std::string(keys) + "]"));
-    const std::vector<double> values = sinks_values(run, panel->quantities.back(), drawn);
-    panel->medians.push_back(layer_quantiles(values, drawn.heads.size(), std::array{0.5}).front());
-  }
-  panel->title = rich(pair ? "attention on top keys, first map" : "attention on the most attended keys");
-  panel->brief = rich(pair ? "top keys, first map" : "attention on top keys");
-  if (drawn.heads.size() > 1) panel->right = rich(std::to_string(drawn.heads.size()) + " heads");
-  panel->x = layer_axis(drawn.layers, drawn.all_layers);
-  panel->y = {0.0, 1.0};
-  panel->sentence = "Share of all attention" + std::string(pair ? " of the first map" : "") +
-                    " that the 1, 4 and 16 most attended keys of a head hold";
-  if (drawn.heads.size() > 1)
-    panel->sentence += ", median over the " + std::to_string(drawn.heads.size()) + " heads of a layer";
-  panel->sentence += "; which keys these are differs between heads.";
+  text += beyond_sentence(beyond, "score lies", "scores lie") + drawn_share(run, drawn);
   return panel;
 }
 
@@ -563,7 +462,7 @@ Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& c
   HEADROOM_TRY_VOID(check_sinks(one, choice));
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
   Figure figure;
-  auto layers = sink_layers(*one.run, drawn, choice);
+  HEADROOM_TRY(std::unique_ptr<SinkLayersPanel> layers, sink_layers(*one.run, drawn, choice));
   const bool pair = layers->series.size() > 1;
   const std::size_t columns = drawn.layers.size() * layers->series.size();
   figure.panels.push_back(std::move(layers));
