@@ -102,7 +102,7 @@ class LogitLayersPanel final : public FigurePanel {
       }
       painter.end_series();
     }
-    draw_beyond_ends(painter, inner, along, page, space);
+    draw_beyond_ends(painter, inner, along, up, page, space);
     draw_chosen(painter, along, up, page, space);
     name_heads(painter, along, up, page, space);
     draw_x_axis(painter, inner, x, page);
@@ -183,13 +183,13 @@ class LogitLayersPanel final : public FigurePanel {
       }
   }
 
-  void draw_beyond_ends(Painter& painter, const Rect& inner, const Axis& along, const Page& page,
+  void draw_beyond_ends(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
                         LabelSpace& space) const {
     for (const bool largest : {true, false}) {
       std::vector<BeyondMark> beyond;
       for (std::size_t i = 0; i < heads.size(); ++i)
         if (const double value = largest ? heads[i].high : heads[i].low; std::isfinite(value) && !on_axis(value))
-          beyond.push_back({along.pixel(static_cast<double>(i / drawn.heads.size())), value, value > y.high});
+          beyond.push_back({point(i, value, along, up).x, value, value > y.high});
       painter.begin_series({largest ? "logit_max" : "logit_min", "", "beyond"});
       draw_all_beyond(painter, page, space, inner, beyond, largest ? ink::kFirst : ink::kSecond);
       painter.end_series();

@@ -86,7 +86,7 @@ class SinkLayersPanel final : public FigurePanel {
     for (const SinkSeries& one : series) draw_heads(painter, one, along, up, page, space);
     for (const SinkSeries& one : series)
       if (pooled) draw_median(painter, inner, one, along, up, page, space);
-    for (const SinkSeries& one : series) draw_scores_beyond(painter, inner, one, along, page, space);
+    for (const SinkSeries& one : series) draw_scores_beyond(painter, inner, one, along, up, page, space);
     draw_names(painter, frame.inner, inner, along, up, page, space, strip);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
@@ -158,12 +158,12 @@ class SinkLayersPanel final : public FigurePanel {
     painter.end_series();
   }
 
-  void draw_scores_beyond(Painter& painter, const Rect& inner, const SinkSeries& one, const Axis& along,
+  void draw_scores_beyond(Painter& painter, const Rect& inner, const SinkSeries& one, const Axis& along, const Axis& up,
                           const Page& page, LabelSpace& space) const {
     std::vector<BeyondMark> beyond;
     for (std::size_t i = 0; i < one.values.size(); ++i)
       if (const double score = one.values[i]; std::isfinite(score) && !on_axis(score))
-        beyond.push_back({along.pixel(static_cast<double>(i / drawn.heads.size()) + one.shift), score, score > y.high});
+        beyond.push_back({point(one, i, along, up).x, score, score > y.high});
     painter.begin_series({quantity_text(one.quantity), "", one.name + " beyond"});
     draw_all_beyond(painter, page, space, inner, beyond, series.size() > 1 ? one.color : ink::kOthers);
     painter.end_series();
