@@ -1,8 +1,10 @@
 #include "app/figures/page_lines.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -66,6 +68,23 @@ void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color col
 
 void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float width) {
   for (const std::span<const Vec2> run : finite_runs(points)) space.block_line(run, width);
+}
+
+LineDash GreyDashes::of(Color ink) {
+  constexpr std::array kDashes = {kSolidLine, kLongDash, kShortDash, kDots};
+  constexpr float kApart = 0.16f;
+  const auto linear = [](std::uint8_t level) {  // sRGB, IEC 61966-2-1
+    const float value = static_cast<float>(level) / 255.0f;
+    return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
+  };
+  const float lightness = std::cbrt(0.2126f * linear(ink.r) + 0.7152f * linear(ink.g) + 0.0722f * linear(ink.b));
+  std::size_t dash = 0;
+  while (dash + 1 < kDashes.size() && std::ranges::any_of(taken_, [&](const Taken& one) {
+           return one.dash == dash && std::abs(one.lightness - lightness) < kApart;
+         }))
+    ++dash;
+  taken_.push_back({lightness, dash});
+  return kDashes[dash];
 }
 
 void draw_page_level(Painter& painter, const Rect& inner, const Axis& up, double value, const char* name, Color color,

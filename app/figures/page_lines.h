@@ -2,6 +2,7 @@
 // safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,20 @@ struct LineDash {
 };
 inline constexpr LineDash kSolidLine{}, kLongDash{5.0f, 1.3f}, kShortDash{1.6f, 1.0f}, kBoundDash{5.0f, 3.0f},
     kDots{1.0f, 1.6f};
+
+// Dashes of lines that share a plot, so that print without colours tells them apart: the first that no line of nearly
+// the same lightness has. Of OKLab (Ottosson 2020), in grey.
+class GreyDashes {
+ public:
+  [[nodiscard]] LineDash of(Color ink);
+
+ private:
+  struct Taken {
+    float lightness = 0.0f;
+    std::size_t dash = 0;
+  };
+  std::vector<Taken> taken_;
+};
 
 // Through the points whose coordinates are finite, one call for each run of them; a point without neighbours is a disc.
 void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,

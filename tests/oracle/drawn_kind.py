@@ -3,7 +3,7 @@ import io
 
 import pandas
 
-from svg_figure import Figure
+from svg_figure import Figure, alike_in_grey
 
 
 def drawing(command, kind, folder):
@@ -12,6 +12,8 @@ def drawing(command, kind, folder):
         out = folder / "out.svg"
         outcome = command("figure", path, kind, *arguments, "-o", out, "--force", "--data", "-")
         assert outcome.code == 0 and "warning" not in outcome.errors, outcome
-        return Figure(out), pandas.read_csv(io.StringIO(outcome.text), comment="#"), outcome.errors
+        figure = Figure(out)
+        assert alike_in_grey(figure) == []
+        return figure, pandas.read_csv(io.StringIO(outcome.text), comment="#"), outcome.errors
 
     return drawn

@@ -1,7 +1,9 @@
 """What a figure's SVG says: its plots with their axes, and the numbers that the marks stand for."""
 import dataclasses
+import itertools
 import json
 import math
+import re
 import xml.etree.ElementTree as xml
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -92,3 +94,35 @@ class Figure:
 
     def plot(self, kind, place=0):
         return [p for p in self.plots if p.kind == kind][place]
+
+
+LEAST_IN_GREY = 0.15  # of OKLab's lightness, which of a grey is the cube root of its luminance
+
+
+def lightness(color):
+    """Ottosson 2020, of a grey; sRGB (IEC 61966-2-1)."""
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+              for value in (int(color[at:at + 2], 16) / 255 for at in (1, 3, 5))]
+    return (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]) ** (1 / 3)
+
+
+def lines_of(plot):
+    """{(series, dashes): lightness}: of lines through a plot; roots and arcs of single pairs are none."""
+    found = {}
+    for series in plot.series:
+        for mark in series.marks:
+            if mark.tag != SVG + "path" or mark.get("fill") != "none" or float(mark.get("stroke-width")) < 0.45 or "→" in series.head:
+                continue
+            if len(re.findall("[ML]", mark.get("d"))) > 1:
+                found[series.name, series.head, mark.get("stroke"), mark.get("stroke-dasharray")] = lightness(mark.get("stroke"))
+    return found
+
+
+def alike_in_grey(figure):
+    """Pairs of lines of a plot that print without colours does not tell apart."""
+    pairs = []
+    for plot in figure.plots:
+        for (one, a), (other, b) in itertools.combinations(lines_of(plot).items(), 2):
+            if one[3] == other[3] and one[2] != other[2] and abs(a - b) < LEAST_IN_GREY:
+                pairs.append((plot.id, one, other, round(abs(a - b), 3)))
+    return pairs

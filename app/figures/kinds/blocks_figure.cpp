@@ -150,7 +150,7 @@ std::unique_ptr<LinesPanel> recall_panel(const ChoicesFile& file, std::size_t ma
   if (!same_line(choices[kPair], choices[kAlone]))
     add_choice(*panel, "pair", choices[kPair], ink::kHead, kShortDash, several);
   if (!same_line(choices[kGroup], choices[kPair]))
-    add_choice(*panel, "group", choices[kGroup], ink::kSecond, kSolidLine, several);
+    add_choice(*panel, "group", choices[kGroup], ink::kSecond, kBoundDash, several);
   const std::string of_map = alone_of_its_kind ? "the map" : std::string(kNames[map]) + " map";
   panel->title = rich("attention in *k* blocks, " + of_map), panel->brief = rich(of_map);
   panel->right = rich(of_heads);

@@ -38,10 +38,10 @@ struct PartLook {
   LineDash dash;
   float width;
 };
-// The answer is drawn last.
+// The answer is drawn last. In print without colours each two differ in lightness or dashes.
 constexpr std::array<PartLook, 6> kPartLooks = {{{NeedlePart::First, {ink::kBlack, ink::kBlack}, kDots, 0.9f},
-                                                 {NeedlePart::Question, ink::kNotCounted, kLongDash, 0.9f},
-                                                 {NeedlePart::Haystack, ink::kOthers, kSolidLine, 0.9f},
+                                                 {NeedlePart::Question, ink::kNotCounted, kShortDash, 0.9f},
+                                                 {NeedlePart::Haystack, ink::kOthers, kBoundDash, 0.9f},
                                                  {NeedlePart::Distractor, ink::kSecond, kShortDash, 1.0f},
                                                  {NeedlePart::Needle, ink::kKappa, kLongDash, 1.0f},
                                                  {NeedlePart::Answer, ink::kFirst, kSolidLine, 1.3f}}};

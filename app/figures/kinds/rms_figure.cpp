@@ -146,9 +146,10 @@ class RmsPanel final : public FigurePanel {
       if (softmax) return;
       painter.begin_series({"", head_text(head), "own interval"});
       const std::span<const Vec2> curve = std::span(wash).first(grid.size());
-      painter.polyline(curve, ink::kLambda.mark, page.style.pt(0.5f));
-      painter.line({along.from, up.pixel(own_high)}, {along.to, up.pixel(own_high)}, ink::kLambda.mark,
-                   page.style.pt(0.5f));
+      // In print without colours it is no median.
+      for (const std::vector<Vec2>& line : {std::vector<Vec2>(curve.begin(), curve.end()),
+                                            {{along.from, up.pixel(own_high)}, {along.to, up.pixel(own_high)}}})
+        draw_page_line(painter, line, ink::kLambda.mark, 0.6f, kLongDash, page);
       painter.end_series();
       return;
     }
@@ -302,11 +303,11 @@ class RmsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < median.n.size(); ++i)
       line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() < 2) return;
-    painter.begin_series({kRho, head_text(head), "median"});
     painter.push_clip(inner);
+    painter.begin_series({kRho, head_text(head), "median"});
     painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
-    painter.pop_clip();
     painter.end_series();
+    painter.pop_clip();
     space.block_line(line, page.style.pt(1.0f));
   }
 

@@ -197,7 +197,7 @@ std::unique_ptr<LinesPanel> heads_panel(const RunSnapshot& run, const StepsFile&
   const bool pooled = series.heads.size() > 1;
   if (pooled)
     panel->lines.push_back(
-        {"mean over heads", {}, mean_over_heads(series), ink::kSecond, 1.6f, kSolidLine, false, rich("mean")});
+        {"mean over heads", {}, mean_over_heads(series), ink::kDeep, 1.6f, kSolidLine, false, rich("mean")});
   for (LinesPanel::Line& line : named)
     if (line.head) panel->lines.push_back(std::move(line));
   panel->title = rich_title(quantity_title(series.quantity)), panel->brief = rich_title(info.column);

@@ -45,6 +45,7 @@ struct SinkSeries {
   std::string name;  // "first"
   MarkColor color;
   int marker = 0;              // disc, square, diamond
+  LineDash dash = kSolidLine;  // of its median: in print without colours it is told apart
   double shift = 0.0;          // along the layers
   std::vector<double> values;  // [layers, heads]
   std::vector<double> lower, median, upper;
@@ -171,13 +172,13 @@ class SinkLayersPanel final : public FigurePanel {
 
   void draw_median(Painter& painter, const Rect& inner, const SinkSeries& one, const Axis& along, const Axis& up,
                    const Page& page, LabelSpace& space) const {
+    painter.push_clip(inner);
     painter.begin_series({quantity_text(one.quantity), "", one.name + " median"});
     const std::vector<Vec2> line = placed_points(along, up, places(one.shift), one.median);
-    painter.push_clip(inner);
-    draw_page_line(painter, line, median_color(one), series.size() > 1 ? 0.8f : 1.1f, kSolidLine, page);
-    painter.pop_clip();
+    draw_page_line(painter, line, median_color(one), series.size() > 1 ? 0.8f : 1.1f, one.dash, page);
     block_page_line(space, line, page.style.pt(1.2f));
     painter.end_series();
+    painter.pop_clip();
   }
   [[nodiscard]] Color median_color(const SinkSeries& one) const {
     return series.size() > 1 ? one.color.mark : ink::kSecond.mark;
@@ -354,6 +355,7 @@ Result<std::unique_ptr<SinkLayersPanel>> sink_layers(const RunSnapshot& run, con
   panel->drawn = drawn, panel->chosen = choice.heads, panel->epsilon = choice.epsilon;
   panel->series.push_back(sink_series(run, drawn, "sink_score[first]", "first", ink::kFirst, 0, choice.epsilon));
   auto second = sink_series(run, drawn, "sink_score[second]", "second", ink::kSecond, 1, choice.epsilon);
+  second.dash = kLongDash;
   const bool pair = second.finite > 0;
   if (pair) {
     panel->series.push_back(std::move(second));

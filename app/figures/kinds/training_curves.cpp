@@ -52,15 +52,18 @@ Result<std::vector<TrainingGroup>> training_groups(std::span<const FigureRun> ru
     return Error(ErrorCode::InvalidArgument, "training: " + std::to_string(kinds.size()) +
                                                  " pairs of recipe and variant; one plot tells four apart");
   std::vector<TrainingGroup> groups;
+  GreyDashes dashes;
   for (const HistoryKind& kind : kinds) {
     TrainingGroup group;
     group.recipe_sha256 = kind.recipe_sha256, group.recipe = kind.recipe;
     group.name = kind.name, group.short_name = kind.short_name, group.ink = kInks[kind.ink];
     for (const std::size_t member : kind.members) group.seeds.push_back(&runs[member]);
-    group.dash = groups.size() == 2 ? kLongDash : groups.size() == 3 ? kShortDash : kSolidLine;
-    group.net_ink = group.ink.mark == ink::kSecond.mark ? kNetInk : group.ink;
-    group.net_dash = group.ink.mark == ink::kSecond.mark ? kSolidLine : kShortDash;
+    group.dash = dashes.of(group.ink.mark);
     groups.push_back(std::move(group));
+  }
+  for (TrainingGroup& group : groups) {
+    group.net_ink = group.ink.mark == ink::kSecond.mark ? kNetInk : group.ink;
+    group.net_dash = group.seeds.front()->history->curves.second_maps ? dashes.of(group.net_ink.mark) : kSolidLine;
   }
   return groups;
 }

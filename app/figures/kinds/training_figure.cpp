@@ -129,19 +129,30 @@ class TrainingPanel final : public FigurePanel {
   }
 
   // One under the other, at the right from the top, else farther to the left; whether there is room.
-  static bool draw_together(Painter& painter, const Page& page, LabelSpace& space,
-                            const std::vector<CurveName>& lines) {
+  [[nodiscard]] bool draw_together(Painter& painter, const Page& page, LabelSpace& space,
+                                   const std::vector<CurveName>& lines) const {
     const PageStyle& style = page.style;
     const float line = 1.25f * style.size(), height = line * static_cast<float>(lines.size());
-    float width = 0.0f;
-    for (const CurveName& one : lines) width = std::max(width, rich_width(page.measure, one.text, style.text()));
+    float words = 0.0f;
+    for (const CurveName& one : lines) words = std::max(words, rich_width(page.measure, one.text, style.text()));
+    // Several have a piece of their line before them: in print without colours that is all there is.
+    const bool samples = lines.size() > 1 && names.size() > 1;
+    const float sample = style.pt(samples ? 10.0f : 0.0f), gap = style.pt(samples ? 2.5f : 0.0f);
+    const float width = sample + gap + words;
     const Rect free = space.frame();
     for (float x1 = free.x1; x1 - width >= free.x0; x1 -= style.pt(3.0f))
       for (float y0 = free.y0; y0 + height <= free.y1; y0 += style.pt(2.0f)) {
         if (!space.place(OrientedBox::of(Rect{x1 - width, y0, x1, y0 + height}))) continue;
-        for (std::size_t i = 0; i < lines.size(); ++i)
-          draw_rich(painter, {x1, y0 + 0.82f * style.size() + line * static_cast<float>(i)}, lines[i].text,
-                    style.text(lines[i].color), Painter::Align::Right);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+          const float at = y0 + 0.82f * style.size() + line * static_cast<float>(i);
+          draw_rich(painter, {samples ? x1 - words : x1, at}, lines[i].text, style.text(lines[i].color),
+                    samples ? Painter::Align::Left : Painter::Align::Right);
+          const auto curve = std::ranges::find(curves, i, &TrainingCurve::named);
+          if (!samples || i >= names.size() || curve == curves.end()) continue;
+          const float middle = at - 0.3f * style.size();
+          draw_page_line(painter, {{x1 - width, middle}, {x1 - words - gap, middle}}, curve->ink.mark, curve->width,
+                         curve->dash, page);
+        }
         return true;
       }
     return false;
