@@ -153,6 +153,14 @@ std::vector<Vec2> places_at_line(std::span<const std::vector<Vec2>> lines, std::
   return places;
 }
 
+void draw_points(Painter& painter, bool image, const Axis& along, const Axis& up, float beyond,
+                 const std::function<void(Painter&)>& draw) {
+  if (image)
+    painter.rasterised({along.from - beyond, up.to - beyond, along.to + beyond, up.from + beyond}, draw);
+  else
+    draw(painter);
+}
+
 void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color) {
   if (marker == 0) {
     painter.disc(at, radius, color);

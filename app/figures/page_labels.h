@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,5 +39,9 @@ bool put_led_label(Painter& painter, const Page& page, LabelSpace& space, const 
 
 // Disc, square, diamond, of one weight for the eye.
 void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color);
+// What `draw` puts on the rectangle of the axes and at most `beyond` around it, as an image where a plot has many
+// points (as_image(), figure.h).
+void draw_points(Painter& painter, bool image, const Axis& along, const Axis& up, float beyond,
+                 const std::function<void(Painter&)>& draw);
 
 }  // namespace headroom

@@ -55,7 +55,7 @@ class Series:
 
 class Plot:
     def __init__(self, element):
-        self.id, self.kind = element.get("id"), element.get("data-kind")
+        self.element, self.id, self.kind = element, element.get("id"), element.get("data-kind")
         self.x = Axis.parse(element.get("data-x")) if element.get("data-x") else None
         self.y = Axis.parse(element.get("data-y")) if element.get("data-y") else None
         self.series = [Series(g.get("data-quantity", ""), g.get("data-head", ""), g.get("data-name", ""), list(g))

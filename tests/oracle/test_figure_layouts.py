@@ -51,6 +51,19 @@ def test_every_size_of_model_has_an_atlas(command, made, tmp_path, layers, heads
         assert sum(len(one.marks) for one in cells) == scores.size == layers * heads
 
 
+@pytest.mark.parametrize(("kind", "name"), [("sinks", "two_v2"), ("logits", "two")])
+def test_points_of_many_heads_are_an_image_in_the_file(command, made, tmp_path, kind, name):
+    """Above 20,000 of them; the same on request, and vectors on request."""
+    run = enlarge(made[name], tmp_path / "large.h5", 128, 100)
+    images = {}
+    for points in ([], ["--points", "image"], ["--points", "vector"]):
+        picture = Figure(drawn(command, tmp_path, run, kind, *points))
+        images[" ".join(points)] = len(picture.plots[0].element.findall(".//" + SVG + "image"))
+    assert images[""] == images["--points image"] > 0 == images["--points vector"]
+    small = Figure(drawn(command, tmp_path, made[name], kind))
+    assert not small.plots[0].element.findall(".//" + SVG + "image")
+
+
 @pytest.mark.parametrize("more", [["--letters", "(a)"], ["--letters", "A"], ["--theme", "slides"]], ids=" ".join)
 @pytest.mark.parametrize("run", ["v2", "v1", "softmax"])
 def test_letters_and_slides_cut_nothing(command, made, tmp_path, run, more):

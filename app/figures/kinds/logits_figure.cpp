@@ -52,6 +52,7 @@ class LogitLayersPanel final : public FigurePanel {
   std::vector<double> low_median, high_median;
   std::vector<HeadRef> chosen, widest;
   std::vector<double> caps;  // ±, of the heads that are drawn
+  bool image = false;        // of its points
   PageAxis x, y;
   std::string sentence;
 
@@ -94,12 +95,15 @@ class LogitLayersPanel final : public FigurePanel {
     const float radius = style.pt(step < style.pt(4.0f) ? 0.7f : heads.size() > 100 ? 0.95f : 1.2f);
     for (const bool largest : {true, false}) {
       painter.begin_series({largest ? "logit_max" : "logit_min", "", largest ? "largest" : "smallest"});
-      for (std::size_t i = 0; i < heads.size(); ++i) {
-        const double value = largest ? heads[i].high : heads[i].low;
-        if (!on_axis(value) || is_chosen(heads[i].head)) continue;
-        draw_end(painter, point(i, value, along, up), radius, largest ? ink::kFirst.mark : ink::kSecond.mark,
-                 !largest && at_one_place(heads[i], up, radius), page, space);
-      }
+      const auto ends = [&](Painter& to) {
+        for (std::size_t i = 0; i < heads.size(); ++i) {
+          const double value = largest ? heads[i].high : heads[i].low;
+          if (!on_axis(value) || is_chosen(heads[i].head)) continue;
+          draw_end(to, point(i, value, along, up), radius, largest ? ink::kFirst.mark : ink::kSecond.mark,
+                   !largest && at_one_place(heads[i], up, radius), page, space);
+        }
+      };
+      draw_points(painter, image, along, up, radius, ends);
       painter.end_series();
     }
     draw_beyond_ends(painter, inner, along, up, page, space);
@@ -422,6 +426,7 @@ Result<std::unique_ptr<LogitLayersPanel>> logit_layers(const RunSnapshot& run, c
   auto panel = std::make_unique<LogitLayersPanel>();
   panel->kind = "logits", panel->name = "layers", panel->weight = 1.0f;
   panel->drawn = drawn, panel->heads = all_ends(run, drawn), panel->chosen = choice.heads;
+  panel->image = as_image(choice, 2 * panel->heads.size());
   std::size_t lacking = 0;
   double low = 0.0, high = 0.0;
   const bool pairs = std::ranges::any_of(panel->heads, [&](const LogitEnds& one) {

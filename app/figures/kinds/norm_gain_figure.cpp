@@ -98,10 +98,7 @@ class GainRowsPanel final : public FigurePanel {
           if (row.counted == counts && on_axis(row.gain))
             to.disc({along.pixel(row.n), up.pixel(row.gain)}, radius, color);
       };
-      if (image)
-        painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
-      else
-        discs(painter);
+      draw_points(painter, image, along, up, radius, discs);
       painter.end_series();
     }
     std::vector<BeyondMark> beyond;

@@ -164,10 +164,7 @@ class RmsPanel final : public FigurePanel {
           to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
         }
     };
-    if (image)
-      painter.rasterised({along.from, up.to, along.to, up.from}, strokes);
-    else
-      strokes(painter);
+    draw_points(painter, image, along, up, 0.0f, strokes);
     painter.end_series();
   }
 
@@ -207,10 +204,7 @@ class RmsPanel final : public FigurePanel {
           if (row.counted == counted && on_axis(row.rho))
             to.disc({along.pixel(row.place), up.pixel(row.rho)}, radius, color);
       };
-      if (image)
-        painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
-      else
-        discs(painter);
+      draw_points(painter, image, along, up, radius, discs);
       painter.end_series();
     }
   }

@@ -58,6 +58,7 @@ class SinkLayersPanel final : public FigurePanel {
   std::vector<HeadRef> chosen;
   std::vector<SinkSeries> series;
   double epsilon = 0.3, null_value = kNaN;
+  bool image = false;  // of its points
   RichText null_name;
   PageAxis x, y;
   std::string sentence;
@@ -150,12 +151,14 @@ class SinkLayersPanel final : public FigurePanel {
     float radius = page.style.pt(one.values.size() > 100 ? 0.9f : 1.2f);
     if (column < page.style.pt(kColumn)) radius = std::clamp(0.45f * column, page.style.pt(0.25f), radius);
     painter.begin_series({quantity_text(one.quantity), "", one.name});
-    for (std::size_t i = 0; i < one.values.size(); ++i) {
-      if (!on_axis(one.values[i]) || is_chosen(i)) continue;
-      const Vec2 at = point(one, i, along, up);
-      draw_page_marker(painter, at, one.marker, radius, color.faded(0.9f));
-      space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
-    }
+    std::vector<Vec2> points;
+    for (std::size_t i = 0; i < one.values.size(); ++i)
+      if (on_axis(one.values[i]) && !is_chosen(i)) points.push_back(point(one, i, along, up));
+    const auto markers = [&](Painter& to) {
+      for (const Vec2& at : points) draw_page_marker(to, at, one.marker, radius, color.faded(0.9f));
+    };
+    draw_points(painter, image, along, up, radius, markers);
+    for (const Vec2& at : points) space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
     painter.end_series();
   }
 
@@ -381,6 +384,9 @@ Result<std::unique_ptr<SinkLayersPanel>> sink_layers(const RunSnapshot& run, con
     counts = grouped_text(first.above) + " of " + grouped_text(first.finite);
     panel->right = rich(counts + " > *ε*");
   }
+  std::size_t marks = 0;
+  for (const SinkSeries& one : panel->series) marks += one.values.size();
+  panel->image = as_image(choice, marks);
   const QuantityRef score = first.quantity;
   panel->null_value = null_level(run, score);
   const double lone = 1.0 / static_cast<double>(std::max<std::int64_t>(run.length, 1));
