@@ -102,6 +102,8 @@ Result<CorpusTask> corpus_order(const Arguments& a) {
   for (std::size_t i = 4; i < a.size(); ++i)
     if (a.is(i, "replace"))
       order.replace = true;
+    else if (a.is(i, "curves"))
+      order.curves = true;
     else
       order.split = a[i];
   if (order.length < 1) return a.wrong("a length of 1 or more");
@@ -117,7 +119,7 @@ std::string no_corpus_runs(const State& state) {
 }
 
 void add_run_of_corpora(CommandTable& table) {
-  table.add({"corpus.run", "[PATH LENGTH PATH] or PATH LENGTH PATH COUNT|all [none|lines|blank] [replace]",
+  table.add({"corpus.run", "[PATH LENGTH PATH] or PATH LENGTH PATH COUNT|all [none|lines|blank] [curves] [replace]",
              "Corpus: run many texts, to a file", "Run", cannot_run_corpus,
              [](Session& s, const Arguments& a) -> Result<void> {
                if (a.empty()) {

@@ -49,6 +49,7 @@ std::string order_command(const CorpusTask& order, const std::string& model) {
                      std::to_string(order.length);
   if (order.sequences > 0) line += " --sequences " + std::to_string(order.sequences);
   if (order.split != "none") line += " --split " + order.split;
+  if (order.curves) line += " --curves";
   return line + " -o " + quote_word(order.output);
 }
 
@@ -233,6 +234,7 @@ void CorpusRuns::post(const std::shared_ptr<Job>& job) {
       request.run.model = given->model.get();
       request.plan = plan.get();
       request.go_on = given->go_on;
+      request.curves = given->order.curves;
       if (request.run.device == "cpu") request.batch_tokens = kShownBatchTokens;
       request.run.prompt = prompt_of_sequence(*plan, 0, given->model->spec);
       HEADROOM_TRY(const CorpusSize size, corpus_size(request));

@@ -411,20 +411,20 @@ def test_a_corpus_is_run_and_looked_through_by_hand(sits, tmp_path):
     person.keys("Return")            # nothing of this name: the panel stays
     person.keys("ctrl+a")
     person.types(texts)
-    person.clicks(560, 357)          # the length
+    person.clicks(560, 324)          # the length
     person.keys("ctrl+a")
     person.types("40")
-    person.clicks(560, 423)          # at most so many sequences
+    person.clicks(560, 390)          # at most so many sequences
     person.types("90")
-    person.clicks(637, 489)          # a document is a paragraph
-    person.clicks(780, 555)          # the file
+    person.clicks(637, 456)          # a document is a paragraph
+    person.clicks(780, 588)          # the file
     person.keys("ctrl+a")
     person.types(out)
     person.keys("Return")
     hands.until(out.exists, "no corpus", 120)
     person.settle()
     with h5py.File(out) as file:
-        assert file["sequences/token_id"].shape == (90, 40) and file.attrs["split"] == "blank"
+        assert file["sequences/token_id"].shape == (90, 40) and file.attrs["split"] == "blank" and "curves" in file
         losses = file["sequences/next_token_loss"][:]
     person.clicks(670, 514)          # by loss
     person.clicks(670, 514)          # the other way round

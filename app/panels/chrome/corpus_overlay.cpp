@@ -30,13 +30,15 @@ constexpr std::array<const char*, 3> kSplitWords{"none", "lines", "blank"};
 // What is typed, beside what follows from it until a person types something else.
 struct CorpusFields {
   std::string &data, &length, &sequences, &output;
-  double &split, &output_typed, &serial, &kept;
+  double &split, &curves, &output_typed, &serial, &kept;
   double& wrong;  // of the form: where Enter leads the keyboard to; −1: nowhere
 };
 CorpusFields corpus_fields(Ui& ui) {
-  return {ui.kept_text("corpus data"),           ui.kept_text("corpus length"),  ui.kept_text("corpus sequences"),
-          ui.kept_text("corpus output"),         ui.kept_number("corpus split"), ui.kept_number("corpus output typed"),
-          ui.kept_number("corpus serial", -1.0), ui.kept_number("corpus kept"),  ui.kept_number("corpus wrong", -1.0)};
+  return {ui.kept_text("corpus data"),           ui.kept_text("corpus length"),
+          ui.kept_text("corpus sequences"),      ui.kept_text("corpus output"),
+          ui.kept_number("corpus split"),        ui.kept_number("corpus curves"),
+          ui.kept_number("corpus output typed"), ui.kept_number("corpus serial", -1.0),
+          ui.kept_number("corpus kept"),         ui.kept_number("corpus wrong", -1.0)};
 }
 
 // A file or folder as the listing of what it is in has it.
@@ -81,6 +83,8 @@ void take_order(const State& state, CorpusFields& fields) {
   fields.length = std::to_string(length);
   fields.sequences = order.sequences > 0 ? std::to_string(order.sequences) : "";
   fields.split = static_cast<double>(std::ranges::find(kSplitWords, order.split) - kSplitWords.begin());
+  // A person who asks for no more looks at every tab afterwards.
+  fields.curves = order.data.empty() || order.curves ? 1.0 : 0.0;
   fields.output = short_path(order.output);
   fields.output_typed = order.output.empty() ? 0.0 : 1.0;
 }
@@ -95,7 +99,7 @@ struct FieldNote {
 
 struct CorpusForm {
   CorpusTask order;
-  FieldNote data, length, sequences, split, output;
+  FieldNote data, length, sequences, split, rows, output;
   bool there = false, reading = false;
   // The first field that is wrong, in their order; −1: none is.
   [[nodiscard]] double wrong() const {
@@ -114,6 +118,7 @@ CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
   CorpusForm form;
   CorpusTask& order = form.order;
   order.split = kSplitWords[static_cast<std::size_t>(std::clamp(fields.split, 0.0, 2.0))];
+  order.curves = fields.curves != 0.0;
   if (fields.data.empty()) {
     form.data.open = true;
     form.data.note = "choose a file or a folder of texts, JSONL or token ids";
@@ -150,6 +155,7 @@ CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
   }
   form.sequences.note = "at most: first pieces of all documents, then second ones";
   form.split.note = "of text files; of JSONL a document is a line";
+  form.rows.note = "means and quantiles by how many keys a row sees, for the tab By keys";
   if (fields.output.empty()) {
     form.output.problem = "the file that is written";
   } else {
@@ -213,14 +219,14 @@ void draw_corpus(PanelContext& context, Rect window) {
   if (fields.output_typed == 0.0) fields.output = suggested_output(state, fields.data);
 
   const ModelEntry* model = state.find_model(state.model);
-  const Rect box = begin_box(context, "corpus", window, {720.0f, 452.0f});
+  const Rect box = begin_box(context, "corpus", window, {720.0f, 518.0f});
   Rect rest = draw_box_title(context, box, "Run a corpus",
                              model ? "many texts through " + model->name + ", with intervals over documents" : "", "");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(48.0f);
   ui.push_id("corpus");
   rest = {rest.x0 + margin, rest.y0 + 12.0f, rest.x1 - margin, rest.y1 - 6.0f};
-  const float row_height = std::min(66.0f, rest.height() / 5.0f);
+  const float row_height = std::min(66.0f, rest.height() / 6.0f);
   const bool notes = row_height >= 48.0f;
   const float named = box.width() < 600.0f ? 92.0f : 120.0f;
   const CorpusForm before = read_form(context, fields);
@@ -287,6 +293,13 @@ void draw_corpus(PanelContext& context, Rect window) {
   if (chosen < splits.size()) fields.split = static_cast<double>(chosen);
   note({Rect::sized(split.field.x0, split.field.y0, taken, 28.0f), split.note}, before.split);
 
+  const Row rows = row("Rows");
+  const std::string_view curves = "curves over visible keys";
+  const float box_width = std::min(rows.field.width(), 26.0f + ui.width(curves, theme.body(theme.text)));
+  const Rect curves_box = Rect::sized(rows.field.x0, rows.field.y0, box_width, 28.0f);
+  if (ui.check_box(curves_box, curves, fields.curves != 0.0, "")) fields.curves = fields.curves != 0.0 ? 0.0 : 1.0;
+  note({curves_box, rows.note}, before.rows);
+
   const Row output = row("File");
   if (field("output", output, fields.output, "…/name.h5", wrong == 3.0)) fields.output_typed = 1.0;
   note(output, before.output);
@@ -309,7 +322,7 @@ void draw_corpus(PanelContext& context, Rect window) {
     return "corpus.run " + quote_word(form.order.data) + " " + std::to_string(form.order.length) + " " +
            quote_word(form.order.output) + " " +
            (form.order.sequences > 0 ? std::to_string(form.order.sequences) : std::string("all")) + " " +
-           form.order.split + (replace ? " replace" : "");
+           form.order.split + (form.order.curves ? " curves" : "") + (replace ? " replace" : "");
   };
   if (wish.planning) {
     ui.button(place("Stop"), "Stop", "corpus.stop");
