@@ -269,8 +269,10 @@ need_torch() {
   [ -n "$torch_dir" ] || fail "no LibTorch in $venv after the installation" 'delete .deps/venv and call again'
 }
 
-# The Python packages that the oracle tests compare with; their torch, with its dependencies, serves C++ too.
-need_oracle() {
+# begin_oracle: the Python packages that the oracle tests compare with, beside the build, which needs of them the torch
+# that need_torch() put there; end_oracle waits for them. Nothing else uses pip meanwhile.
+oracle_job=
+begin_oracle() {
   local list=$root/tests/oracle/requirements.txt
   if stamped "$deps/oracle.stamp" "$(cat "$list")" && "$venv/bin/python" - 2>/dev/null <<'PYTHON'; then return; fi
 import importlib.util, sys
@@ -278,7 +280,22 @@ names = ("torch", "transformers", "gguf", "safetensors", "tokenizers", "h5py", "
 sys.exit(not all(map(importlib.util.find_spec, names)))
 PYTHON
   need_venv
-  step 'installing the Python packages of the oracle tests (4.7 GB with torch)' pip_install -r "$list"
+  pip_install -r "$list" >"$root/build/oracle.log" 2>&1 </dev/null &
+  oracle_job=$!
+}
+
+await_oracle() {
+  local status=0
+  wait "$oracle_job" || status=$?
+  cat "$root/build/oracle.log"
+  return "$status"
+}
+
+end_oracle() {
+  local list=$root/tests/oracle/requirements.txt
+  if [ -z "$oracle_job" ]; then return; fi
+  step 'installing the Python packages of the oracle tests (4.7 GB with torch)' await_oracle
+  oracle_job=
   stamp "$deps/torch.stamp" "$torch_requirement with its dependencies"
   stamp "$deps/oracle.stamp" "$(cat "$list")"
 }

@@ -32,11 +32,11 @@ begin_setup
 choose_torch
 need_packages "${packages_to_build[@]}" "${packages_to_build_tests[@]}"
 begin_packages "${packages_to_test[@]}"
-need_oracle
-need_style_tools
 need_torch
+need_style_tools
 need_demo
 need_encoder
+begin_oracle
 # Code for both kinds of cards takes twice as long; packages have it, and machines that can run it.
 cuda=()
 [ -e /dev/nvidia0 ] || cuda=(-DCMAKE_CUDA_ARCHITECTURES=90)
@@ -44,6 +44,7 @@ build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADROOM_LIGHT=ON "-DH
   ${HEADROOM_UNITY_SIZE:+"-DHEADROOM_UNITY_SIZE=$HEADROOM_UNITY_SIZE"} "-DHEADROOM_PYTHON=$venv/bin/python" \
   "-DHEADROOM_DEMO_GGUF=$demo" "-DHEADROOM_ENCODER=$encoder"
 end_packages
+end_oracle
 end_setup
 
 selection=()

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -140,10 +141,17 @@ std::string needle_text(const NeedleRequest& request, const RunNotes& notes, con
   text += format("\n%lld of %lld heads have a retrieval score of %g or more over all cells. The largest:\n",
                  static_cast<long long>(outcome.above_threshold), static_cast<long long>(outcome.measured_heads),
                  kRetrievalThreshold);
+  // A second map that copies is subtracted: the score of the net map says nothing of it.
+  const bool pairs = std::ranges::any_of(
+      outcome.heads, [](const NeedleHead& head) { return std::isfinite(of(head.of_map[1], Statistic::Mean)); });
   for (std::size_t i = 0; i < std::min(kShownNeedleHeads, outcome.heads.size()); ++i) {
     const NeedleHead& head = outcome.heads[i];
-    text += format("  %-8s %s\n", head_text({head.layer, head.head}).c_str(),
+    text += format("  %-8s %s", head_text({head.layer, head.head}).c_str(),
                    with_half_width(head.retrieval, "%.3f").c_str());
+    if (pairs)
+      text += format("    first map %s, second %s", with_half_width(head.of_map[0], "%.3f").c_str(),
+                     with_half_width(head.of_map[1], "%.3f").c_str());
+    text += "\n";
   }
   return text + format("Wrote %s.\n", output.c_str());
 }
@@ -163,7 +171,10 @@ nlohmann::json needle_json(const NeedleRequest& request, const RunNotes& notes, 
   }
   for (std::size_t i = 0; i < std::min(kShownNeedleHeads, outcome.heads.size()); ++i)
     heads.push_back({{"head", head_text({outcome.heads[i].layer, outcome.heads[i].head})},
-                     {"retrieval_score", statistics_json(outcome.heads[i].retrieval)}});
+                     {"retrieval_score", statistics_json(outcome.heads[i].retrieval)},
+                     {"retrieval_score_of_map",
+                      {{"first", statistics_json(outcome.heads[i].of_map[0])},
+                       {"second", statistics_json(outcome.heads[i].of_map[1])}}}});
   return {{"path", request.run.output.string()},
           {"needles", haystack.options().needles},
           {"samples", haystack.options().samples},

@@ -31,6 +31,10 @@ constexpr std::array<NeedleQuantity, 5> kNeedleQuantities = {{
     {"share", "1", "share of a span in the absolute attention", "absolute/Σ_spans absolute", nullptr},
 }};
 
+constexpr const char* kOfMap =
+    "(1/|A|) · number of the answer's tokens m where the largest weight of the map, on the row that predicts m, lies in "
+    "the span answer, and the token there is m; |A| tokens of the answer; net: retrieval_score";
+
 const char* of_both(bool recalled) {
   return recalled ? "the same over samples with recalled > 0.5"
                   : "(1/|A|) · number of the answer's tokens m where j* = argmax_j w_j of the net map, on the row that "
@@ -142,6 +146,12 @@ Result<void> NeedleFile::define() {
     HEADROOM_TRY_VOID(add(needle_dataset(kOverallGroup, name, {"statistic", "layer", "head"}, ElementType::Float64, "1",
                                          long_name, std::string(of_both(recalled)) + "; of all lengths and depths")));
   }
+  HEADROOM_TRY_VOID(
+      add(needle_dataset("", "retrieval_score_of_map", {"statistic", "length", "depth", "layer", "head", "map"},
+                         ElementType::Float64, "1", "copies of the answer, of each map", kOfMap)));
+  HEADROOM_TRY_VOID(add(needle_dataset(kOverallGroup, "retrieval_score_of_map", {"statistic", "layer", "head", "map"},
+                                       ElementType::Float64, "1", "copies of the answer, of each map",
+                                       std::string(kOfMap) + "; of all lengths and depths")));
   const char* recalled =
       "share of the answer's tokens that the model finds likeliest, each behind the true ones before it";
   HEADROOM_TRY_VOID(add(needle_dataset("", "recalled", {"statistic", "length", "depth"}, ElementType::Float64, "1",
@@ -190,6 +200,9 @@ Result<void> NeedleFile::define_samples() {
         needle_dataset(kSampleGroup, std::string(quantity.name),
                        {"length", "depth", "sample", "span", "layer", "head", "map"}, ElementType::Float64,
                        std::string(quantity.units), std::string(quantity.long_name), std::string(quantity.formula))));
+  HEADROOM_TRY_VOID(writer_.add_dataset(
+      needle_dataset(kSampleGroup, "retrieval_score_of_map", {"length", "depth", "sample", "layer", "head", "map"},
+                     ElementType::Float64, "1", "copies of the answer, of each map", kOfMap)));
   return writer_.add_dataset(needle_dataset(kSampleGroup, "retrieval_score",
                                             {"length", "depth", "sample", "layer", "head"}, ElementType::Float64, "1",
                                             "copies of the answer", of_both(false)));

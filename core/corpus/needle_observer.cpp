@@ -14,6 +14,8 @@ double norm_of(std::span<const double> values) {
   return std::sqrt(squares);
 }
 
+std::size_t map_of(int component) { return component < 0 ? kNeedleMaps - 1 : static_cast<std::size_t>(component); }
+
 }  // namespace
 
 const std::vector<std::string>& needle_map_names() {
@@ -27,7 +29,7 @@ NeedleObserver::NeedleObserver(const NeedlePrompt& prompt, const ModelSpec& mode
   const std::size_t cells = kNeedleSpans * heads.size() * kNeedleMaps;
   for (std::vector<double>* of : {&measures_.mass, &measures_.absolute, &measures_.energy, &measures_.output})
     of->assign(cells, kNaN);
-  measures_.retrieval.assign(heads.size(), kNaN);
+  measures_.retrieval_of_map.assign(heads.size() * kNeedleMaps, kNaN);
 }
 
 std::size_t NeedleObserver::place_of(std::int64_t layer, std::int64_t head) const {
@@ -52,8 +54,8 @@ Result<void> NeedleObserver::on_exact_rows(std::int64_t layer, std::int64_t head
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::span<const double> weights = values.subspan(static_cast<std::size_t>(r) * keys, keys);
     if (row + r == prompt_.first_row()) measure_first_row(layer, head, component, weights);
-    if (component == -1 && row + r >= prompt_.first_row() && row + r + 1 < std::ssize(prompt_.ids))
-      count_copy(place_of(layer, head), row + r, weights);
+    if (row + r >= prompt_.first_row() && row + r + 1 < std::ssize(prompt_.ids))
+      count_copy(place_of(layer, head), map_of(component), row + r, weights);
   }
   return {};
 }
@@ -83,7 +85,7 @@ void NeedleObserver::measure_first_row(std::int64_t layer, std::int64_t head, in
   const HeadProgram& program =
       model_.blocks[static_cast<std::size_t>(layer)].attention.heads[static_cast<std::size_t>(head)];
   const std::size_t place = place_of(layer, head);
-  const std::size_t map = component < 0 ? 2 : static_cast<std::size_t>(component);
+  const std::size_t map = map_of(component);
   const auto cell = [&](std::size_t span, std::size_t of_map) {
     return (span * heads_.size() + place) * kNeedleMaps + of_map;
   };
@@ -132,8 +134,8 @@ void NeedleObserver::measure_first_row(std::int64_t layer, std::int64_t head, in
 }
 
 // Whether the largest weight of a row that predicts a token of the answer is on that token in the needle.
-void NeedleObserver::count_copy(std::size_t place, std::int64_t row, std::span<const double> weights) {
-  double& score = measures_.retrieval[place];
+void NeedleObserver::count_copy(std::size_t place, std::size_t map, std::int64_t row, std::span<const double> weights) {
+  double& score = measures_.retrieval_of_map[place * kNeedleMaps + map];
   if (row == prompt_.first_row()) score = 0.0;
   if (!std::ranges::all_of(weights, [](double weight) { return std::isfinite(weight); })) score = kNaN;  // and stays so
   const auto largest = std::ranges::max_element(weights) - weights.begin();
@@ -147,6 +149,13 @@ void NeedleObserver::on_progress(double fraction, const std::string&) {
 }
 
 NeedleMeasures NeedleObserver::finish(const ForwardSummary& summary) {
+  take_measures(summary);
+  for (std::size_t place = 0; place < heads_.size(); ++place)
+    measures_.retrieval.push_back(measures_.retrieval_of_map[(place + 1) * kNeedleMaps - 1]);
+  return std::move(measures_);
+}
+
+void NeedleObserver::take_measures(const ForwardSummary& summary) {
   measures_.non_finite_layer = summary.non_finite_layer;
   if (summary.non_finite_layer >= 0) {
     // What follows a layer that is not finite says nothing of the heads.
@@ -154,13 +163,14 @@ NeedleMeasures NeedleObserver::finish(const ForwardSummary& summary) {
       for (const std::int64_t head : heads_.heads) {
         if (layer <= summary.non_finite_layer) continue;
         const std::size_t place = place_of(layer, head);
-        measures_.retrieval[place] = kNaN;
+        for (std::size_t map = 0; map < kNeedleMaps; ++map)
+          measures_.retrieval_of_map[place * kNeedleMaps + map] = kNaN;
         for (std::size_t span = 0; span < kNeedleSpans; ++span)
           for (std::size_t map = 0; map < kNeedleMaps; ++map)
             for (std::vector<double>* of : {&measures_.mass, &measures_.absolute, &measures_.energy, &measures_.output})
               (*of)[(span * heads_.size() + place) * kNeedleMaps + map] = kNaN;
       }
-    return std::move(measures_);
+    return;
   }
   double recalled = 0.0, loss = 0.0;
   for (std::int64_t row = prompt_.first_row(); row + 1 < std::ssize(prompt_.ids); ++row) {
@@ -169,7 +179,6 @@ NeedleMeasures NeedleObserver::finish(const ForwardSummary& summary) {
   }
   measures_.recalled = recalled / static_cast<double>(prompt_.answer_tokens);
   measures_.answer_loss = loss / static_cast<double>(prompt_.answer_tokens);
-  return std::move(measures_);
 }
 
 }  // namespace headroom

@@ -209,7 +209,9 @@ class NeedleRun {
     const std::vector<double> where_recalled = table(samples, [](const auto& one) {
       return one.recalled > kRecalled ? one.retrieval : std::vector<double>(one.retrieval.size(), kNaN);
     });
+    const std::vector<double> of_map = table(samples, [](const auto& one) { return one.retrieval_of_map; });
     HEADROOM_TRY_VOID(keep("retrieval_score", {layers, heads}, scores));
+    HEADROOM_TRY_VOID(keep("retrieval_score_of_map", {layers, heads, maps}, of_map));
     HEADROOM_TRY_VOID(keep("retrieval_score_recalled", {layers, heads}, where_recalled));
     const std::vector<double> recalled = table(samples, [](const auto& one) { return std::vector{one.recalled}; });
     const std::vector<double> losses = table(samples, [](const auto& one) { return std::vector{one.answer_loss}; });
@@ -226,8 +228,10 @@ class NeedleRun {
         HEADROOM_TRY_VOID(file.write_samples(std::string(quantity.name), length, depth, {spans, layers, heads, maps},
                                              of_quantity(quantity)));
       HEADROOM_TRY_VOID(file.write_samples("retrieval_score", length, depth, {layers, heads}, scores));
+      HEADROOM_TRY_VOID(file.write_samples("retrieval_score_of_map", length, depth, {layers, heads, maps}, of_map));
     }
     scores_.insert(scores_.end(), scores.begin(), scores.end());
+    scores_of_map_.insert(scores_of_map_.end(), of_map.begin(), of_map.end());
     scores_recalled_.insert(scores_recalled_.end(), where_recalled.begin(), where_recalled.end());
     recalled_.insert(recalled_.end(), recalled.begin(), recalled.end());
     outcome_.cells.push_back(std::move(cell));
@@ -241,6 +245,9 @@ class NeedleRun {
     HEADROOM_TRY_VOID(file.write_overall("retrieval_score", {layers, heads}, scores));
     HEADROOM_TRY_VOID(file.write_overall("retrieval_score_recalled", {layers, heads},
                                          statistics.compute(scores_recalled_, heads_.size())));
+    const std::vector<StatisticValues> of_map = statistics.compute(scores_of_map_, heads_.size() * kNeedleMaps);
+    HEADROOM_TRY_VOID(
+        file.write_overall("retrieval_score_of_map", {layers, heads, static_cast<std::int64_t>(kNeedleMaps)}, of_map));
     const std::vector<StatisticValues> recalled = statistics.compute(recalled_, 1);
     HEADROOM_TRY_VOID(file.write_overall("recalled", {}, recalled));
     outcome_.recalled = recalled.front();
@@ -248,8 +255,10 @@ class NeedleRun {
       const double mean = of(scores[i], Statistic::Mean);
       if (std::isnan(mean)) continue;
       if (mean >= kRetrievalThreshold) ++outcome_.above_threshold;
-      outcome_.heads.push_back(
-          {heads_.layers[i / heads_.heads.size()], heads_.heads[i % heads_.heads.size()], scores[i]});
+      outcome_.heads.push_back({heads_.layers[i / heads_.heads.size()],
+                                heads_.heads[i % heads_.heads.size()],
+                                scores[i],
+                                {of_map[i * kNeedleMaps], of_map[i * kNeedleMaps + 1]}});
     }
     std::ranges::stable_sort(outcome_.heads, std::ranges::greater(),
                              [](const NeedleHead& head) { return of(head.retrieval, Statistic::Mean); });
@@ -280,7 +289,7 @@ class NeedleRun {
   SequenceStatistics statistics_;
   RunPlan plan_;
   NeedleHeads heads_;
-  std::vector<double> scores_, scores_recalled_, recalled_;  // [cells done, samples, columns]
+  std::vector<double> scores_, scores_of_map_, scores_recalled_, recalled_;  // [cells done, samples, columns]
   NeedleOutcome outcome_;
 };
 

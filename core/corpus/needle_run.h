@@ -3,6 +3,7 @@
 // thread. Definitions: core/corpus/NEEDLES.md
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,7 +38,8 @@ struct NeedleCell {
 
 struct NeedleHead {
   std::int64_t layer = 0, head = 0;
-  StatisticValues retrieval{};  // over all cells and samples
+  StatisticValues retrieval{};              // over all cells and samples, of the net map
+  std::array<StatisticValues, 2> of_map{};  // of the first and the second, NaN where there is none
 };
 
 struct NeedleOutcome {

@@ -106,13 +106,13 @@ def small_model(folder, kind, options=(), seed=3, dtype=torch.float64):
 
 
 def expected_of(model, prompt, what_ifs=()):
-    """{quantity: [span, layer, head, map]}, retrieval [layer, head], recalled and loss of one prompt, from dense maps."""
+    """{quantity: [span, layer, head, map]}, retrieval [layer, head, map], recalled and loss of one prompt, from dense maps."""
     trace = forward.run(model, prompt["ids"], what_ifs)
     n, tokens = len(prompt["ids"]), prompt["tokens"]
     row = n - tokens - 1
     shape = (len(SPANS), len(trace.layers), len(trace.layers[0].heads), 3)
     found = {name: np.full(shape, np.nan) for name in QUANTITIES}
-    retrieval = np.zeros(shape[1:3])
+    retrieval = np.full(shape[1:], np.nan)
     for l, layer in enumerate(trace.layers):
         for h, head in enumerate(layer.heads):
             # Per map: its weights on every row, and what each key gives to the row's context.
@@ -128,10 +128,12 @@ def expected_of(model, prompt, what_ifs=()):
                     found["absolute"][span, l, h, m] = np.abs(of_row[there]).sum()
                     found["energy"][span, l, h, m] = (of_row[there] ** 2).sum()
                     found["output"][span, l, h, m] = given[torch.tensor(there)].sum(0).norm() / norm
-            for m in range(tokens):
-                j = int(head.w[row + m].argmax())
-                in_answer = prompt["answer"] <= j < prompt["answer"] + tokens
-                retrieval[l, h] += (in_answer and prompt["ids"][j] == prompt["ids"][row + m + 1]) / tokens
+            for of_map, w, _ in weights:
+                copied = 0
+                for m in range(tokens):
+                    j = int(w[row + m].argmax())
+                    copied += prompt["answer"] <= j < prompt["answer"] + tokens and prompt["ids"][j] == prompt["ids"][row + m + 1]
+                retrieval[l, h, of_map] = copied / tokens
     found["share"] = found["absolute"] / found["absolute"].sum(0)
     answer = torch.tensor(prompt["ids"][row + 1 :])
     logits = trace.logits[row : n - 1]
@@ -201,7 +203,8 @@ def test_spans_copies_and_recall_are_those_of_dense_maps(measured):
                 found, retrieval, recalled, loss = expected_of(model, prompt, what_ifs)
                 for name in QUANTITIES:
                     np.testing.assert_allclose(samples[name][0, d, s], found[name], rtol=1e-8, atol=1e-10, err_msg=name)
-                np.testing.assert_allclose(samples["retrieval_score"][0, d, s], retrieval, atol=1e-12)
+                np.testing.assert_allclose(samples["retrieval_score_of_map"][0, d, s], retrieval, atol=1e-12)
+                np.testing.assert_allclose(samples["retrieval_score"][0, d, s], retrieval[..., 2], atol=1e-12)
                 assert samples["recalled"][0, d, s] == pytest.approx(recalled, abs=1e-12)
                 assert samples["answer_loss"][0, d, s] == pytest.approx(loss, rel=1e-9)
         # The spans are all of the keys.
@@ -235,7 +238,7 @@ def test_statistics_are_those_of_the_samples(measured):
     with h5py.File(out) as file:
         samples, documents = file["samples"], np.arange(3)
         where = np.where(samples["recalled"][:][..., None, None] > 0.5, samples["retrieval_score"][:], np.nan)
-        tables = {name: samples[name][:] for name in [*QUANTITIES, "retrieval_score", "recalled", "answer_loss"]}
+        tables = {name: samples[name][:] for name in [*QUANTITIES, "retrieval_score", "retrieval_score_of_map", "recalled", "answer_loss"]}
         tables["retrieval_score_recalled"] = where
         for name in QUANTITIES:
             heads = tables[name].reshape(1, 2, 3, 6, -1, 3)
@@ -253,6 +256,9 @@ def test_statistics_are_those_of_the_samples(measured):
         check_statistics(file["overall/recalled"][:], samples["recalled"][:].ravel(), of_all)
         for name, values in (("retrieval_score", samples["retrieval_score"][:]), ("retrieval_score_recalled", where)):
             check_statistics(file["overall/" + name][:, 1, 0], values[0, :, :, 1, 0].ravel(), of_all)
+        check_statistics(file["overall/retrieval_score_of_map"][:, 1, 0, 0], samples["retrieval_score_of_map"][0, :, :, 1, 0, 0].ravel(), of_all)
+        listed = {head["head"]: head for head in said["heads"]}["L1.H0"]["retrieval_score_of_map"]["first"]
+        assert listed["mean"] == file["overall/retrieval_score_of_map"][0, 1, 0, 0]
         share = {span: cell for span, cell in said["cells"][0]["share_over_heads"].items()}
         assert share["answer"]["mean"] == file["share_over_heads"][0, 0, 0, 1, 2]
 
@@ -332,7 +338,7 @@ def test_129_a_prompt_that_is_not_finite_has_no_numbers_from_there_on(needle, tm
     with h5py.File(tmp_path / "clean.h5") as other, h5py.File(tmp_path / "some.h5") as file:
         there = (file["samples/token_id"][0, 0] == ord("7")).any(1)
         assert 0 < there.sum() < 6 and said["non_finite"] == there.sum()
-        for name in [*QUANTITIES, "retrieval_score", "recalled", "answer_loss"]:
+        for name in [*QUANTITIES, "retrieval_score", "retrieval_score_of_map", "recalled", "answer_loss"]:
             stored = file["samples"][name][0, 0]
             assert np.isnan(stored[there]).all(), name
             np.testing.assert_array_equal(stored[~there], other["samples"][name][0, 0][~there], err_msg=name)
