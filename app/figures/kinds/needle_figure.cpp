@@ -142,6 +142,7 @@ void set_list_axis(IntervalListPanel& panel, bool to_one, const char* title) {
   for (const IntervalListPanel::Row& row : panel.rows) {
     low = std::min({low, row.value, row.has_interval() ? row.low : row.value});
     high = std::max({high, row.value, row.has_interval() ? row.high : row.value});
+    if (std::isfinite(row.other)) low = std::min(low, row.other), high = std::max(high, row.other);
   }
   if (to_one) beyond = low < 0.0 || high > 1.0, low = 0.0, high = std::min(high, 1.0);
   const Range range = nice_range(std::min(low, 0.0), high > low ? high : low + 1.0, false);
@@ -282,14 +283,21 @@ std::unique_ptr<FigurePanel> retrieval_list(const NeedleFigure& of) {
   panel->kind = "needle", panel->name = "heads", panel->quantity = "retrieval_score", panel->numbers = "scores";
   panel->level = kRetrievalHead, panel->level_name = "threshold";
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, of.choice.top));
-  for (std::size_t i = 0; i < numbers.scores.size(); ++i) {
-    const RetrievalScore& one = numbers.scores[i];
+  // A second map that copies is subtracted: the net map says nothing of it.
+  std::vector<RetrievalScore> scores = numbers.scores;
+  const bool pairs = std::ranges::any_of(scores, [](const auto& one) { return std::isfinite(one.second); });
+  std::ranges::stable_sort(scores, std::ranges::greater(), [](const RetrievalScore& one) {
+    return std::isfinite(one.second) ? std::max(one.mean, one.second) : one.mean;
+  });
+  if (pairs) panel->others = "second map";
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const RetrievalScore& one = scores[i];
     const bool named = std::ranges::find(of.choice.heads, one.head) != of.choice.heads.end();
     if (i >= most && !named) continue;
     const Color color = named ? ink::kHead.mark : one.low > kRetrievalHead ? ink::kBlack : ink::kNotCounted.text;
     IntervalListPanel::Row row;
     row.name = rich(head_text(one.head)), row.head = one.head, row.n = one.n;
-    row.value = one.mean, row.low = one.low, row.high = one.high;
+    row.value = one.mean, row.low = one.low, row.high = one.high, row.other = one.second;
     row.line = row.point = color, row.text = named ? ink::kHead.text : ink::kBlack;
     panel->rows.push_back(std::move(row));
   }
@@ -299,10 +307,13 @@ std::unique_ptr<FigurePanel> retrieval_list(const NeedleFigure& of) {
   panel->sentence = retrieval_caption(of) + " Drawn: the " + grouped_text(std::ssize(panel->rows)) +
                     (panel->rows.size() > largest ? " largest and named" : " largest") + " of " +
                     grouped_text(std::ssize(numbers.scores)) + (numbers.scores.size() == 1 ? " head." : " heads.") +
-                    (numbers.samples > 1 ? " Black: the interval lies above 0.1." : "");
+                    (numbers.samples > 1 ? " Black: the interval lies above 0.1." : "") +
+                    (pairs ? " Rings: the same by the largest weight of the second map alone, which is subtracted; "
+                             "the order is by the larger of the two."
+                           : "");
   if (numbers.without > 0)
     panel->sentence += " Not drawn: " + grouped_text(numbers.without) + " heads without a score.";
-  set_list_axis(*panel, true, "retrieval score");
+  set_list_axis(*panel, true, pairs ? "score; rings: second map" : "retrieval score");
   return panel;
 }
 

@@ -165,6 +165,16 @@ class NeedleReader {
       one.corrected = at(Statistic::StandardError);  // until all heads are known
       found_.scores.push_back(one);
     }
+    if (file_.find("overall/retrieval_score_of_map") != nullptr) {
+      HEADROOM_TRY(const std::vector<double> of_map,
+                   part_of("overall/retrieval_score_of_map",
+                           {std::int64_t{kStatistics}, layers, heads, std::int64_t{kMapsOfNeedle}}));
+      for (RetrievalScore& one : found_.scores) {
+        const auto l = std::ranges::find(all.layers, one.head.layer) - all.layers.begin(),
+                   h = std::ranges::find(all.heads, one.head.head) - all.heads.begin();
+        one.second = of_map[static_cast<std::size_t>((l * heads + h) * kMapsOfNeedle + 1)];
+      }
+    }
     const double degrees = static_cast<double>(clusters() - 1);
     const double point = degrees < 1.0 || found_.scores.empty()
                              ? kNaN

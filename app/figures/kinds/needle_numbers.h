@@ -46,7 +46,8 @@ struct NeedleLine : LineValues {
 };
 struct RetrievalScore {
   HeadRef head;
-  double mean = kNaN, low = kNaN, high = kNaN;
+  double mean = kNaN, low = kNaN, high = kNaN;  // of the net map
+  double second = kNaN;     // mean by the second map alone; NaN: it has none, or an older file does not say
   double corrected = kNaN;  // half of an interval that holds for all heads together
   std::int64_t n = 0;       // prompts
 };
