@@ -7,8 +7,8 @@ run_ctest() {
   local folder=$1 status=0 count_status=0
   shift
   rm -f "$folder/junit.xml"
-  # One more than there are processors: the hands, windows and clusters mostly wait.
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" --output-junit "$folder/junit.xml" "$@" ||
+  # Two more than there are processors: the hands, windows and clusters wait three quarters of their time.
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(($(nproc) + 2))" --output-junit "$folder/junit.xml" "$@" ||
     status=$?
   "$(base_python)" - "$folder/junit.xml" <<'PYTHON' || count_status=$?
 import os, re, sys

@@ -75,7 +75,7 @@ class Hands:
         assert done.returncode == 0, (what, done.stderr, self.process.poll())
         return done.stdout
 
-    def settle(self, quiet=0.6, longest=60):
+    def settle(self, quiet=0.6, longest=240):
         """Until no thread of the program runs, or waits for a processor or a disk, for a while: one that starves is not at rest."""
         def busy():
             states = []
