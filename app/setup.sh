@@ -154,16 +154,17 @@ begin_packages() {
   packages_job=$!
 }
 
-await_packages() {
+# await_job PROCESS LOG: what was begun beside other steps, with what it said.
+await_job() {
   local status=0
-  wait "$packages_job" || status=$?
-  cat "$root/build/packages.log"
+  wait "$1" || status=$?
+  cat "$2"
   return "$status"
 }
 
 end_packages() {
   local missing=("${packages_beside[@]}")
-  if [ -n "$packages_job" ]; then install_packages await_packages; fi
+  if [ -n "$packages_job" ]; then install_packages await_job "$packages_job" "$root/build/packages.log"; fi
   packages_job=
 }
 
@@ -284,17 +285,11 @@ PYTHON
   oracle_job=$!
 }
 
-await_oracle() {
-  local status=0
-  wait "$oracle_job" || status=$?
-  cat "$root/build/oracle.log"
-  return "$status"
-}
-
 end_oracle() {
   local list=$root/tests/oracle/requirements.txt
   if [ -z "$oracle_job" ]; then return; fi
-  step 'installing the Python packages of the oracle tests (4.7 GB with torch)' await_oracle
+  step 'installing the Python packages of the oracle tests (4.7 GB with torch)' \
+    await_job "$oracle_job" "$root/build/oracle.log"
   oracle_job=
   stamp "$deps/torch.stamp" "$torch_requirement with its dependencies"
   stamp "$deps/oracle.stamp" "$(cat "$list")"

@@ -10,14 +10,12 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/page_axes.h"
-#include "app/figures/page_bar.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file_writer.h"
-#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {
@@ -209,28 +207,6 @@ Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const Fi
   return error.advise("headroom " + std::string(kind.written_by) + " --help says how one is made");
 }
 
-namespace {
-
-// Of the colours of an atlas, and of those of a third quantity of a scatter: a quantity may be logarithmic by itself.
-Result<void> check_colours(std::string_view kind, const RunSnapshot& run, FigureChoice choice) {
-  std::vector<QuantityRef> quantities = choice.quantities;
-  if (!choice.low && !choice.high) return {};
-  if (kind == "atlas") {
-    if (quantities.empty())
-      if (const QuantityInfo* info = find_quantity_info("sink_score"))
-        quantities.push_back({info, info->default_index});
-  } else if (kind == "scatter" && quantities.size() > 2) {
-    quantities = {quantities[2]}, choice.scale.reset();
-  } else {
-    return {};
-  }
-  for (const QuantityRef& quantity : quantities)
-    HEADROOM_TRY_VOID(check_range(choice, quantity_bar(quantity, head_values(run, quantity), choice).scale));
-  return {};
-}
-
-}  // namespace
-
 Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs, const FigureChoice& asked) {
   if (runs.size() > 1 && !kind.several)
     return Error(ErrorCode::InvalidArgument, std::string(kind.name) + " is drawn of one run file");
@@ -239,7 +215,6 @@ Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> ru
   for (const FigureRun& run : runs) {
     HEADROOM_TRY_VOID(check_figure(kind, run, choice));
   }
-  if (runs.front().run != nullptr) HEADROOM_TRY_VOID(check_colours(kind.name, *runs.front().run, choice));
   HEADROOM_TRY(Figure figure, kind.make(runs, choice));
   for (const HeadRef& head : again) figure.notes.push_back(head_text(head) + " is named more than once and drawn once");
   for (const FigureRun& run : runs)

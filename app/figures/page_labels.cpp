@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "app/plot/text_box.h"
@@ -159,6 +161,32 @@ void draw_points(Painter& painter, bool image, const Axis& along, const Axis& up
     painter.rasterised({along.from - beyond, up.to - beyond, along.to + beyond, up.from + beyond}, draw);
   else
     draw(painter);
+}
+
+void draw_points(Painter& painter, const Page& page, bool image, const Axis& along, const Axis& up, float beyond,
+                 std::span<const Vec2> places, float opacity,
+                 const std::function<void(Painter&, Vec2, float opacity)>& mark) {
+  const auto each = [&](Painter& to) {
+    for (const Vec2& at : places) mark(to, at, opacity);
+  };
+  const float cell = page.style.pt(72.0f / 600.0f);
+  const auto stacked = [&](Painter& to) {
+    std::vector<std::pair<Vec2, int>> stacks;
+    std::unordered_map<std::int64_t, std::size_t> found;
+    for (const Vec2& at : places) {
+      const auto x = static_cast<std::int64_t>(at.x / cell), y = static_cast<std::int64_t>(at.y / cell);
+      const auto [place, fresh] = found.try_emplace((x << 32) + y, stacks.size());
+      if (fresh)
+        stacks.emplace_back(at, 1);
+      else
+        ++stacks[place->second].second;
+    }
+    for (const auto& [at, count] : stacks) mark(to, at, 1.0f - std::pow(1.0f - opacity, static_cast<float>(count)));
+  };
+  if (image)
+    draw_points(painter, true, along, up, beyond, stacked);
+  else
+    draw_points(painter, false, along, up, beyond, each);
 }
 
 void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color) {

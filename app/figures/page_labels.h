@@ -43,5 +43,10 @@ void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color
 // points (as_image(), figure.h).
 void draw_points(Painter& painter, bool image, const Axis& along, const Axis& up, float beyond,
                  const std::function<void(Painter&)>& draw);
+// One mark at each of the places, all of that opacity. As an image those in one cell of 1/600 inch are one mark, as
+// opaque as they are together.
+void draw_points(Painter& painter, const Page& page, bool image, const Axis& along, const Axis& up, float beyond,
+                 std::span<const Vec2> places, float opacity,
+                 const std::function<void(Painter&, Vec2, float opacity)>& mark);
 
 }  // namespace headroom

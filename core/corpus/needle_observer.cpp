@@ -149,13 +149,6 @@ void NeedleObserver::on_progress(double fraction, const std::string&) {
 }
 
 NeedleMeasures NeedleObserver::finish(const ForwardSummary& summary) {
-  take_measures(summary);
-  for (std::size_t place = 0; place < heads_.size(); ++place)
-    measures_.retrieval.push_back(measures_.retrieval_of_map[(place + 1) * kNeedleMaps - 1]);
-  return std::move(measures_);
-}
-
-void NeedleObserver::take_measures(const ForwardSummary& summary) {
   measures_.non_finite_layer = summary.non_finite_layer;
   if (summary.non_finite_layer >= 0) {
     // What follows a layer that is not finite says nothing of the heads.
@@ -170,7 +163,7 @@ void NeedleObserver::take_measures(const ForwardSummary& summary) {
             for (std::vector<double>* of : {&measures_.mass, &measures_.absolute, &measures_.energy, &measures_.output})
               (*of)[(span * heads_.size() + place) * kNeedleMaps + map] = kNaN;
       }
-    return;
+    return std::move(measures_);
   }
   double recalled = 0.0, loss = 0.0;
   for (std::int64_t row = prompt_.first_row(); row + 1 < std::ssize(prompt_.ids); ++row) {
@@ -179,6 +172,7 @@ void NeedleObserver::take_measures(const ForwardSummary& summary) {
   }
   measures_.recalled = recalled / static_cast<double>(prompt_.answer_tokens);
   measures_.answer_loss = loss / static_cast<double>(prompt_.answer_tokens);
+  return std::move(measures_);
 }
 
 }  // namespace headroom

@@ -27,7 +27,6 @@ struct NeedleHeads {
 // Of one prompt: [span, layer, head, map] each, NaN where a head is not there or has no such map.
 struct NeedleMeasures {
   std::vector<double> mass, absolute, energy, output;
-  std::vector<double> retrieval;         // [layer, head], of the net map
   std::vector<double> retrieval_of_map;  // [layer, head, map]
   double recalled = kNaN, answer_loss = kNaN;
   std::int64_t non_finite_layer = -1;
@@ -50,7 +49,6 @@ class NeedleObserver final : public ForwardObserver {
   [[nodiscard]] NeedleMeasures finish(const ForwardSummary& summary);
 
  private:
-  void take_measures(const ForwardSummary& summary);
   void measure_first_row(std::int64_t layer, std::int64_t head, int component, std::span<const double> weights);
   void count_copy(std::size_t place, std::size_t map, std::int64_t row, std::span<const double> weights);
   [[nodiscard]] std::size_t place_of(std::int64_t layer, std::int64_t head) const;

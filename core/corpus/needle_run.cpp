@@ -172,6 +172,14 @@ class NeedleRun {
     return values;
   }
 
+  // [layer, head]
+  static std::vector<double> net_scores(const NeedleMeasures& sample) {
+    std::vector<double> scores;
+    for (std::size_t i = kNeedleMaps - 1; i < sample.retrieval_of_map.size(); i += kNeedleMaps)
+      scores.push_back(sample.retrieval_of_map[i]);
+    return scores;
+  }
+
   // Statistics of all first: a cell that is stopped among them leaves nothing in the file.
   Result<void> keep_cell(NeedleFile& file, std::size_t length, std::size_t depth,
                          const std::vector<NeedleMeasures>& samples) {
@@ -205,9 +213,11 @@ class NeedleRun {
         for (std::size_t span = 0; span < kNeedleSpans; ++span)
           cell.share.push_back(all.back().results[span * kNeedleMaps + kNeedleMaps - 1]);
     }
-    const std::vector<double> scores = table(samples, [](const auto& one) { return one.retrieval; });
+    const std::vector<double> scores = table(samples, net_scores);
     const std::vector<double> where_recalled = table(samples, [](const auto& one) {
-      return one.recalled > kRecalled ? one.retrieval : std::vector<double>(one.retrieval.size(), kNaN);
+      std::vector<double> of_net = net_scores(one);
+      if (!(one.recalled > kRecalled)) std::ranges::fill(of_net, kNaN);
+      return of_net;
     });
     const std::vector<double> of_map = table(samples, [](const auto& one) { return one.retrieval_of_map; });
     HEADROOM_TRY_VOID(keep("retrieval_score", {layers, heads}, scores));

@@ -218,6 +218,7 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
     for (const std::int64_t layer : drawn.layers)
       for (const std::int64_t head : drawn.heads) panel->values.push_back(head_value(run, ref, layer, head));
     panel->bar = quantity_bar(ref, panel->values, choice);
+    HEADROOM_TRY_VOID(check_range(choice, panel->bar.scale));
     panel->bar_in_title = quantities.size() > 1;
     const HeadLevels levels = head_levels(run, ref, choice.epsilon);
     panel->bar.null_level = levels.uniform;

@@ -92,13 +92,12 @@ class GainRowsPanel final : public FigurePanel {
       if (on_axis(row.gain)) space.block(Rect::sized(along.pixel(row.n) - 1.0f, up.pixel(row.gain) - 1.0f, 2.0f, 2.0f));
     for (const bool counts : {false, true}) {
       painter.begin_series({kGainRows, head_text(head), counts ? "rows" : "rows not counted"});
-      const Color color = (counts ? ink::kHead.mark : ink::kNotCounted.mark).faded(0.55f);
-      const auto discs = [&](Painter& to) {
-        for (const GainRow& row : drawn)
-          if (row.counted == counts && on_axis(row.gain))
-            to.disc({along.pixel(row.n), up.pixel(row.gain)}, radius, color);
-      };
-      draw_points(painter, image, along, up, radius, discs);
+      const Color color = counts ? ink::kHead.mark : ink::kNotCounted.mark;
+      std::vector<Vec2> places;
+      for (const GainRow& row : drawn)
+        if (row.counted == counts && on_axis(row.gain)) places.push_back({along.pixel(row.n), up.pixel(row.gain)});
+      draw_points(painter, page, image, along, up, radius, places, 0.55f,
+                  [&](Painter& to, Vec2 at, float opacity) { to.disc(at, radius, color.faded(opacity)); });
       painter.end_series();
     }
     std::vector<BeyondMark> beyond;
@@ -119,11 +118,14 @@ class GainRowsPanel final : public FigurePanel {
     painter.end_series();
     std::vector<Vec2> line, places;
     for (std::size_t i = 0; i < median.n.size(); ++i)
-      if (on_axis(median.median[i])) line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
+      line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() > 1) {
+      painter.push_clip(inner);
       painter.begin_series({kGainRows, head_text(head), "median"});
       painter.polyline(line, ink::kHeadMedian, style.pt(1.0f));
       painter.end_series();
+      painter.pop_clip();
+      std::erase_if(line, [&](Vec2 at) { return !on_plot(inner, at); });
       for (const Vec2& at : line)
         for (const float rise : {-0.6f, 1.3f, -1.4f, 2.2f, -2.4f})
           places.push_back({std::min(at.x, inner.x1 - style.pt(24.0f)), at.y + rise * style.size()});

@@ -84,7 +84,7 @@ class RmsPanel final : public FigurePanel {
     draw_rows_beyond(painter, inner, along, page, space);
     const std::vector<Vec2> bound = draw_bounds(painter, inner, along, up, page, space);
     const bool named = name_bound(painter, bound, {1.0f}, false, page, space);
-    draw_uniform(painter, along, up, page, space);
+    draw_uniform(painter, inner, along, up, page, space);
     draw_median(painter, inner, along, up, page, space);
     name_median(painter, inner, along, up, page, space);
     name_own_ends(painter, inner, along, up, page, space);
@@ -155,16 +155,14 @@ class RmsPanel final : public FigurePanel {
     }
     // Each row's own ends: short strokes, never a curve of the mean.
     painter.begin_series({"", head_text(head), "own interval"});
-    const auto strokes = [&](Painter& to) {
-      const float half = page.style.pt(1.1f);
-      for (const RmsRow& row : drawn)
-        for (const double end : {row.low, row.high}) {
-          if (!(end > 0.0)) continue;
-          const Vec2 at{along.pixel(row.place), up.pixel(end)};
-          to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
-        }
-    };
-    draw_points(painter, image, along, up, 0.0f, strokes);
+    std::vector<Vec2> ends;
+    for (const RmsRow& row : drawn)
+      for (const double end : {row.low, row.high})
+        if (end > 0.0) ends.push_back({along.pixel(row.place), up.pixel(end)});
+    const float half = page.style.pt(1.1f), width = page.style.pt(0.5f);
+    draw_points(painter, page, image, along, up, 0.0f, ends, 0.6f, [&](Painter& to, Vec2 at, float opacity) {
+      to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(opacity), width);
+    });
     painter.end_series();
   }
 
@@ -182,15 +180,18 @@ class RmsPanel final : public FigurePanel {
     painter.end_series();
   }
 
-  void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
+  void draw_uniform(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                    LabelSpace& space) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < measured.uniform.place.size(); ++i)
-      if (on_axis(measured.uniform.value[i]))
+      if (measured.uniform.value[i] > 0.0)
         line.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
     if (line.size() < 2) return;
+    painter.push_clip(inner);
     painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
     painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
     painter.end_series();
+    painter.pop_clip();
     space.block_line(thinned_line(line), page.style.pt(1.0f));
   }
 
@@ -198,13 +199,12 @@ class RmsPanel final : public FigurePanel {
     const float radius = page.style.pt(few() ? 1.2f : 0.85f);
     for (const bool counted : {false, true}) {
       painter.begin_series({kRho, head_text(head), counted ? "rows" : "rows not counted"});
-      const Color color = (counted ? ink::kHead.mark : ink::kNotCounted.mark).faded(few() ? 0.95f : 0.55f);
-      const auto discs = [&](Painter& to) {
-        for (const RmsRow& row : drawn)
-          if (row.counted == counted && on_axis(row.rho))
-            to.disc({along.pixel(row.place), up.pixel(row.rho)}, radius, color);
-      };
-      draw_points(painter, image, along, up, radius, discs);
+      const Color color = counted ? ink::kHead.mark : ink::kNotCounted.mark;
+      std::vector<Vec2> places;
+      for (const RmsRow& row : drawn)
+        if (row.counted == counted && on_axis(row.rho)) places.push_back({along.pixel(row.place), up.pixel(row.rho)});
+      draw_points(painter, page, image, along, up, radius, places, few() ? 0.95f : 0.55f,
+                  [&](Painter& to, Vec2 at, float opacity) { to.disc(at, radius, color.faded(opacity)); });
       painter.end_series();
     }
   }

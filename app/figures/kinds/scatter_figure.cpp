@@ -515,6 +515,7 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
     FigureChoice of_bar = choice;
     of_bar.scale.reset();
     panel->bar = quantity_bar(refs[2], color, of_bar);
+    HEADROOM_TRY_VOID(check_range(of_bar, panel->bar->scale));
     panel->bar_name = rich_title(panel->bar->title);
     if (!refs[2].info->centred) panel->bar->from = kBarLow;
   } else if (drawn.layers.size() > 1) {

@@ -154,10 +154,9 @@ class SinkLayersPanel final : public FigurePanel {
     std::vector<Vec2> points;
     for (std::size_t i = 0; i < one.values.size(); ++i)
       if (on_axis(one.values[i]) && !is_chosen(i)) points.push_back(point(one, i, along, up));
-    const auto markers = [&](Painter& to) {
-      for (const Vec2& at : points) draw_page_marker(to, at, one.marker, radius, color.faded(0.9f));
-    };
-    draw_points(painter, image, along, up, radius, markers);
+    draw_points(painter, page, image, along, up, radius, points, 0.9f, [&](Painter& to, Vec2 at, float opacity) {
+      draw_page_marker(to, at, one.marker, radius, color.faded(opacity));
+    });
     for (const Vec2& at : points) space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
     painter.end_series();
   }
