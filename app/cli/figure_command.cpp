@@ -224,7 +224,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
     HEADROOM_TRY_VOID(write_whole_file(arguments.output, made.bytes, arguments.force, inputs));
     report.bytes = made.bytes.size();
   }
-  report.marks = page_marks(page).marks().size();
+  if (arguments.json) report.marks = page_marks(page).marks().size();
   if (!arguments.data.empty()) {
     const std::string text = page_marks_csv(page, keys);
     if (arguments.data == "-")

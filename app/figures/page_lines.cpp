@@ -13,6 +13,9 @@
 namespace headroom {
 namespace {
 
+constexpr float kColumn = 72.0f / 600.0f;  // points: narrower than any page shows
+constexpr std::size_t kMostInColumn = 4;
+
 constexpr float kToName = 2.2f;  // points from a line's end to its name
 
 // Points along a line, close enough that the nearest of them stands for it.
@@ -52,18 +55,42 @@ float distance_to(const Rect& box, const std::vector<Vec2>& points) {
   return least;
 }
 
+// Of more than four corners in a row in one column: the first, the lowest, the highest and the last of them.
+std::vector<Vec2> without_crowds(std::span<const Vec2> line, float column) {
+  std::vector<Vec2> kept;
+  for (std::size_t from = 0; from < line.size();) {
+    std::size_t end = from;
+    while (end < line.size() && std::floor(line[end].x / column) == std::floor(line[from].x / column)) ++end;
+    if (end - from <= kMostInColumn) {
+      kept.insert(kept.end(), line.begin() + static_cast<std::ptrdiff_t>(from),
+                  line.begin() + static_cast<std::ptrdiff_t>(end));
+    } else {
+      const std::span<const Vec2> crowd = line.subspan(from, end - from);
+      const auto [low, high] = std::ranges::minmax_element(crowd, {}, &Vec2::y);
+      std::array<std::ptrdiff_t, 4> places = {0, low - crowd.begin(), high - crowd.begin(), std::ssize(crowd) - 1};
+      std::ranges::sort(places);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        if (i == 0 || places[i] != places[i - 1]) kept.push_back(crowd[static_cast<std::size_t>(places[i])]);
+    }
+    from = end;
+  }
+  return kept;
+}
+
 }  // namespace
 
 void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,
                     const Page& page) {
   const float stroke = page.style.pt(width);
-  for (const std::span<const Vec2> run : finite_runs(points))
+  for (const std::span<const Vec2> run : finite_runs(points)) {
+    const std::vector<Vec2> line = without_crowds(run, page.style.pt(kColumn));
     if (run.size() == 1)
       painter.disc(run.front(), 0.9f * stroke, color);
     else if (dash.on > 0.0f)
-      painter.dashed_polyline(run, color, stroke, page.style.pt(dash.on), page.style.pt(dash.off));
+      painter.dashed_polyline(line, color, stroke, page.style.pt(dash.on), page.style.pt(dash.off));
     else
-      painter.polyline(run, color, stroke);
+      painter.polyline(line, color, stroke);
+  }
 }
 
 void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float width) {

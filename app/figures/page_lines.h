@@ -36,6 +36,7 @@ class GreyDashes {
 };
 
 // Through the points whose coordinates are finite, one call for each run of them; a point without neighbours is a disc.
+// Of more points than a page shows the extremes are kept in each 1/600 inch.
 void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,
                     const Page& page);
 // Between two values at each x, likewise one call for each run of at least two.

@@ -23,7 +23,7 @@ bool write(png_structp png, png_infop info, std::span<png_bytep> rows, std::span
                alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
   png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // a fifth smaller for drawn pictures than libpng's guess
-  png_set_compression_level(png, 9);
+  png_set_compression_level(png, alpha ? 5 : 9);  // of many points 9 takes three times as long and saves a tenth
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
   if (dots_per_inch > 0.0) {
     const auto per_metre = static_cast<png_uint_32>(std::lround(dots_per_inch / 0.0254));

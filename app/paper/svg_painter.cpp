@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
+#include <span>
 
 #include "app/paper/drawn_layer.h"
 #include "app/paper/font_subset.h"
@@ -32,6 +34,36 @@ std::string axis_text(const Axis& axis) {
   const std::string scale = axis.log ? "log" : axis.linear > 0.0 ? "symlog:" + svg_number(axis.linear) : "linear";
   return scale + " " + svg_number(axis.low) + " " + svg_number(axis.high) + " " + number(axis.from) + " " +
          number(axis.to);
+}
+
+// The colour of a pixel of premultiplied ARGB, as 0xRRGGBB.
+std::uint32_t unmultiplied(std::uint32_t pixel) {
+  const std::uint32_t alpha = pixel >> 24;
+  std::uint32_t color = 0;
+  for (const int shift : {16, 8, 0}) {
+    const std::uint32_t channel = pixel >> shift & 255u;
+    color |= (alpha == 0 ? 0u : std::min(255u, (channel * 255u + alpha / 2) / alpha)) << shift;
+  }
+  return color;
+}
+
+// That of the most opaque pixel where every other one is of it, up to what marks above each other are rounded.
+template <typename RowOf>
+std::optional<std::uint32_t> only_color(const RowOf& row_of, int height) {
+  constexpr std::uint32_t kRounding = 3;
+  std::uint32_t most = 0;
+  for (int y = 0; y < height; ++y)
+    for (const std::uint32_t pixel : row_of(y))
+      if (pixel >> 24 > most >> 24) most = pixel;
+  const std::uint32_t color = unmultiplied(most);
+  for (int y = 0; y < height; ++y)
+    for (const std::uint32_t pixel : row_of(y))
+      for (const int shift : {16, 8, 0}) {
+        const std::uint32_t expected = ((color >> shift & 255u) * (pixel >> 24) + 127u) / 255u,
+                            found = pixel >> shift & 255u;
+        if (std::max(expected, found) - std::min(expected, found) > kRounding) return std::nullopt;
+      }
+  return color;
 }
 
 }  // namespace
@@ -224,21 +256,22 @@ void SvgPainter::rasterised(Rect area, const std::function<void(Painter&)>& draw
   if (!layer) return;
   const int width = cairo_image_surface_get_width(layer.get()), height = cairo_image_surface_get_height(layer.get()),
             stride = cairo_image_surface_get_stride(layer.get());
+  const auto row_of = [&](int y) {
+    return std::span(reinterpret_cast<const std::uint32_t*>(cairo_image_surface_get_data(layer.get()) +
+                                                            static_cast<std::ptrdiff_t>(y) * stride),
+                     static_cast<std::size_t>(width));
+  };
+  // Marks of one colour are that colour throughout: what small alphas leave of its channels is noise, which takes many
+  // bytes.
+  const std::optional<std::uint32_t> one = only_color(row_of, height);
   std::vector<std::uint8_t> rgba;
   rgba.reserve(std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  for (int y = 0; y < height; ++y) {
-    const auto* row = reinterpret_cast<const std::uint32_t*>(cairo_image_surface_get_data(layer.get()) +
-                                                             static_cast<std::ptrdiff_t>(y) * stride);
-    for (int x = 0; x < width; ++x) {
-      const std::uint32_t alpha = row[x] >> 24;
-      for (const int shift : {16, 8, 0}) {
-        const std::uint32_t channel = row[x] >> shift & 255u;
-        rgba.push_back(
-            static_cast<std::uint8_t>(alpha == 0 ? 0 : std::min(255u, (channel * 255u + alpha / 2) / alpha)));
-      }
-      rgba.push_back(static_cast<std::uint8_t>(alpha));
+  for (int y = 0; y < height; ++y)
+    for (const std::uint32_t pixel : row_of(y)) {
+      const std::uint32_t color = one ? *one : unmultiplied(pixel);
+      for (const int shift : {16, 8, 0}) rgba.push_back(static_cast<std::uint8_t>(color >> shift & 255u));
+      rgba.push_back(static_cast<std::uint8_t>(pixel >> 24));
     }
-  }
   const auto points = [&](int pixels) { return static_cast<float>(pixels * 72.0 / dots_per_inch_); };
   image(Rect::sized(area.x0, area.y0, points(width), points(height)), png_bytes(rgba, width, height));
 }

@@ -189,7 +189,7 @@ class RmsPanel final : public FigurePanel {
     if (line.size() < 2) return;
     painter.push_clip(inner);
     painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
-    painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
+    draw_page_line(painter, line, ink::kNull, 0.7f, kDots, page);
     painter.end_series();
     painter.pop_clip();
     space.block_line(thinned_line(line), page.style.pt(1.0f));
