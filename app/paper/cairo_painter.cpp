@@ -40,9 +40,13 @@ void CairoPainter::push_clip(Rect clip) {
   cairo_save(context_);
   trace(clip, 0.0f);
   cairo_clip(context_);
+  clips_.push_back(clips_.empty() ? clip : clips_.back().intersected(clip));
 }
 
-void CairoPainter::pop_clip() { cairo_restore(context_); }
+void CairoPainter::pop_clip() {
+  cairo_restore(context_);
+  clips_.pop_back();
+}
 
 void CairoPainter::stroke(Color color, float width) {
   cairo_set_source_rgba(context_, color.r / 255.0, color.g / 255.0, color.b / 255.0, color.a / 255.0);
@@ -162,7 +166,10 @@ void CairoPainter::points(std::span<const Vec2> centres, Color color, float size
 void CairoPainter::glyphs(std::string_view text, std::span<const PlacedGlyph> run, std::size_t end,
                           const TextStyle& style, bool halo) {
   cairo_set_font_face(context_, fonts_.face(run.front().font));
-  cairo_set_font_size(context_, static_cast<double>(style.size));
+  // A vector file's widths of letters are whole thousandths: texts in a row on one line would come to stand up to half
+  // a point off. What has a size of its own gets a place of its own, so sizes differ by less than the file's digits.
+  other_size_ = !other_size_;
+  cairo_set_font_size(context_, static_cast<double>(style.size) * (other_size_ ? 1.0 + 0x1p-24 : 1.0));
   std::vector<cairo_glyph_t> drawn;
   std::vector<cairo_text_cluster_t> clusters;
   bool ordered = true;
@@ -278,12 +285,16 @@ void CairoPainter::image(Rect target, std::span<const std::uint8_t> rgb, std::in
   }
   cairo_surface_mark_dirty(surface.get());
   cairo_save(context_);
+  // Cairo clips a picture whose pixels are not smoothed to whole units, here points, if there is a clip: what is seen
+  // of it is filled without one.
+  const Rect seen = clips_.empty() ? target : clips_.back().intersected(target);
+  cairo_reset_clip(context_);
+  cairo_new_path(context_);
+  trace(seen, 0.0f);
   cairo_translate(context_, static_cast<double>(target.x0), static_cast<double>(target.y0));
   cairo_scale(context_, static_cast<double>(target.width()) / width, static_cast<double>(target.height()) / height);
   cairo_set_source_surface(context_, surface.get(), 0.0, 0.0);
   cairo_pattern_set_filter(cairo_get_source(context_), CAIRO_FILTER_NEAREST);
-  cairo_new_path(context_);
-  cairo_rectangle(context_, 0.0, 0.0, width, height);
   cairo_fill(context_);
   cairo_restore(context_);
 }

@@ -65,9 +65,11 @@ class CairoPainter final : public Painter {
   const FontLibrary& library_;
   CairoFonts fonts_;
   double dots_per_inch_;
-  bool pixels_;        // of an image, not the marks of a vector file
-  bool many_ = false;  // marks are drawn by the thousand: discs are stamped
+  bool pixels_;              // of an image, not the marks of a vector file
+  bool other_size_ = false;  // of the text before
+  bool many_ = false;        // marks are drawn by the thousand: discs are stamped
   double stamp_radius_ = 0.0;
+  std::vector<Rect> clips_;  // each inside the one before
   std::array<CairoSurface, std::size_t{kStampPhases} * kStampPhases>
       stamps_;  // of that radius, by the centre's place in its pixel
   std::vector<std::string> warnings_;

@@ -3,6 +3,7 @@ import base64
 import io
 import re
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -417,3 +418,29 @@ def test_other_quantities_of_tokens(command, runs, tmp_path, quantity, path):
     _, data = draw(command, runs["softmax"], tmp_path, "tokens", "--head", f"L{L}.H{H}", "--quantity", quantity)
     assert (data["y"].to_numpy() == values).all() and data["key" if "keys" in path else "row"].notna().all()
     assert (data["component"] == 0).all()
+
+
+@pytest.mark.parametrize(("run", "kind", "own"), [
+    ("softmax", "map", []), ("pooled", "map", []), ("softmax", "map", ["--rows", "20:90", "--keys", "3:77"]), ("diff_v2", "map", []),
+    ("pooled", "grid", [])])
+def test_images_of_a_pdf_are_whole(command, runs, tmp_path, run, kind, own):
+    """What they are clipped to is where they are, to the thousandths in which it is written, not whole points of it."""
+    head = ["--head", f"L{L}.H{H}"] if kind == "map" else []
+    figure, _ = draw(command, runs[run], tmp_path, kind, *head, *own)
+    outcome = command("figure", runs[run], kind, *head, *own, "-o", tmp_path / "out.pdf")
+    assert outcome.code == 0, outcome
+    subprocess.run(["qpdf", "--qdf", "--object-streams=disable", tmp_path / "out.pdf", tmp_path / "plain.pdf"], check=True)
+    number = r"(-?[\d.]+)"
+    images, clips = 0, []
+    for line in (tmp_path / "plain.pdf").read_bytes().decode("latin1").splitlines():
+        if line.startswith("Q"):
+            clips = []
+        if clip := re.fullmatch(rf"{number} {number} {number} {number} re W n", line):
+            x, y, width, height = map(float, clip.groups())
+            clips.append((x, y, x + width, y + height))
+        if (place := re.fullmatch(rf"{number} 0 0 {number} {number} {number} cm", line)) and place[2] != "-1":
+            width, height, x, y = map(float, place.groups())
+            images += 1
+            for clip in clips:
+                assert clip == pytest.approx((x, y + height, x + width, y), abs=0.01)
+    assert images == len(figure.root.findall(f".//{SVG}image")) > 0
