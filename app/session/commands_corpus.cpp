@@ -12,6 +12,7 @@
 #include "app/session/corpora.h"
 #include "app/session/enum_words.h"
 #include "app/session/head_threshold.h"
+#include "app/session/what_ifs.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -93,7 +94,7 @@ std::string cannot_run_corpus(const State& state) {
   return model->model->spec.encoder ? "its model reads two sequences, and a corpus has one" : "";
 }
 
-Result<CorpusTask> corpus_order(const Arguments& a) {
+Result<CorpusTask> corpus_order(const State& state, const Arguments& a) {
   CorpusTask order;
   order.data = a[0];
   order.length = a.index(1);
@@ -104,8 +105,13 @@ Result<CorpusTask> corpus_order(const Arguments& a) {
       order.replace = true;
     else if (a.is(i, "curves"))
       order.curves = true;
+    else if (a.is(i, "what-ifs"))
+      order.what_ifs = shown_what_ifs(state);
     else
       order.split = a[i];
+  for (std::size_t i = 4; i < a.size(); ++i)
+    if (a.is(i, "what-ifs") && order.what_ifs.empty())
+      return Error(ErrorCode::InvalidArgument, "corpus.run: what is shown of this checkpoint has no what-ifs");
   if (order.length < 1) return a.wrong("a length of 1 or more");
   if (a.size() > 3 && !a.is(3, "all") && order.sequences < 1) return a.wrong("1 or more sequences, or all");
   return order;
@@ -119,7 +125,8 @@ std::string no_corpus_runs(const State& state) {
 }
 
 void add_run_of_corpora(CommandTable& table) {
-  table.add({"corpus.run", "[PATH LENGTH PATH] or PATH LENGTH PATH COUNT|all [none|lines|blank] [curves] [replace]",
+  table.add({"corpus.run",
+             "[PATH LENGTH PATH] or PATH LENGTH PATH COUNT|all [none|lines|blank] [curves] [what-ifs] [replace]",
              "Corpus: run many texts, to a file", "Run", cannot_run_corpus,
              [](Session& s, const Arguments& a) -> Result<void> {
                if (a.empty()) {
@@ -129,7 +136,7 @@ void add_run_of_corpora(CommandTable& table) {
                  state.corpus_wish.field = CorpusField::None;
                  return {};
                }
-               HEADROOM_TRY(const CorpusTask order, corpus_order(a));
+               HEADROOM_TRY(const CorpusTask order, corpus_order(s.state(), a));
                return s.runner().corpora().start(order);
              }});
   table.add_entry({"corpus.run", "Run a corpus of texts…", "Run", ""});

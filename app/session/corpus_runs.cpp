@@ -16,6 +16,7 @@
 #include "app/session/commands.h"
 #include "app/session/corpora.h"
 #include "app/session/run_names.h"
+#include "app/session/what_ifs.h"
 #include "core/base/format.h"
 #include "core/base/number_text.h"
 #include "core/corpus/corpus_budget.h"
@@ -50,6 +51,7 @@ std::string order_command(const CorpusTask& order, const std::string& model) {
   if (order.sequences > 0) line += " --sequences " + std::to_string(order.sequences);
   if (order.split != "none") line += " --split " + order.split;
   if (order.curves) line += " --curves";
+  for (const std::string& what_if : order.what_ifs) line += " --what-if " + quote_word(what_if);
   return line + " -o " + quote_word(order.output);
 }
 
@@ -140,6 +142,8 @@ Result<void> CorpusRuns::start(const CorpusTask& order) {
       return Error(ErrorCode::InvalidArgument, "a corpus is being run to this file").in_file(order.output);
   auto job = std::make_shared<Job>();
   HEADROOM_TRY(job->request.dtype, parse_dtype(state_.settings.dtype));
+  HEADROOM_TRY(job->request.what_ifs, parsed_what_ifs(order.what_ifs));
+  HEADROOM_TRY_VOID(apply_what_ifs(model->model->spec, job->request.what_ifs));
   job->request.device = state_.settings.device;
   job->request.backend = state_.settings.backend;
   job->request.output = order.output;
@@ -297,6 +301,7 @@ void CorpusRuns::begun(const std::shared_ptr<Job>& job) {
   }
   RunEntry run;
   run.path = std::filesystem::absolute(job->order.output).lexically_normal().string();
+  run.what_ifs = job->order.what_ifs;
   run.status = RunStatus::Running;
   run.doing = "the first of " + sequences_text(std::ssize(job->plan->sequences));
   run.device = job->request.device;

@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace headroom {
 
 struct CorpusTask {
-  std::string data;            // a file, or a folder of files
-  std::int64_t length = 0;     // positions of each sequence
-  std::int64_t sequences = 0;  // at most; 0: all
-  std::string split = "none";  // what a document of a text is: none (the file), lines, blank (a paragraph)
-  bool curves = false;         // numbers of rows over visible keys too
-  std::string output;          // the file to write
-  bool replace = false;        // what else is there
+  std::string data;                   // a file, or a folder of files
+  std::int64_t length = 0;            // positions of each sequence
+  std::int64_t sequences = 0;         // at most; 0: all
+  std::string split = "none";         // what a document of a text is: none (the file), lines, blank (a paragraph)
+  bool curves = false;                // numbers of rows over visible keys too
+  std::vector<std::string> what_ifs;  // with scopes, that all of it runs with
+  std::string output;                 // the file to write
+  bool replace = false;               // what else is there
   friend bool operator==(const CorpusTask&, const CorpusTask&) = default;
 };
 

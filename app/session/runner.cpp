@@ -1,4 +1,5 @@
 #include "app/session/runner.h"
+#include "app/session/what_ifs.h"
 
 #include <algorithm>
 #include <array>
@@ -61,21 +62,6 @@ constexpr double kRunInputsShare = 0.25, kWhatIfInputsShare = 0.125;
 std::shared_ptr<const RunSnapshot> with_sweeps(const RunEntry& run, std::shared_ptr<const RunSnapshot> data) {
   const bool any = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep && sweep->table; });
   return any && data ? with_loss_changes(*data, run.sweeps) : std::move(data);
-}
-
-// "sink=off" in a scope: "L17.H4:sink=off".
-std::string scoped(const std::string& change, const std::string& scope, HeadRef head) {
-  if (scope == "head") return head_text(head) + ":" + change;
-  if (scope == "layer") return "L" + std::to_string(head.layer) + ":" + change;
-  return change;
-}
-
-Result<std::vector<WhatIf>> parsed_what_ifs(const std::vector<std::string>& texts) {
-  std::vector<WhatIf> what_ifs;
-  for (const std::string& text : texts) {
-    HEADROOM_TRY(what_ifs.emplace_back(), parse_what_if(text));
-  }
-  return what_ifs;
 }
 
 }  // namespace

@@ -187,25 +187,28 @@ def test_a_sequence_that_is_opened_is_that_of_the_file(seen, held):
     assert checked >= 20
 
 
-def test_a_corpus_that_the_window_runs_is_the_commands_file(program, display, tmp_path, warm_command):
+@pytest.mark.parametrize(("own", "before", "words"), [
+    (["--curves"], "", "curves"),
+    (["--what-if", "L1.H2:lambda=0.2", "--what-if", "L1.H2:temperature=2"], "run\nwait\nselect L1.H2\nwhat-if lambda=0.2 temperature=2\nwait\n", "what-ifs")])
+def test_a_corpus_that_the_window_runs_is_the_commands_file(program, display, tmp_path, warm_command, own, before, words):
     """Every dataset, bit for bit, but for where it was run; and every attribute but for when and by which line."""
-    outcome = warm_command("corpus", str(BYTES), "--data", str(KJV), "--split", "blank", "--length", "40", "--sequences", "90", "--curves",
+    outcome = warm_command("corpus", str(BYTES), "--data", str(KJV), "--split", "blank", "--length", "40", "--sequences", "90", *own,
                            "--device", "cpu", "-o", str(tmp_path / "command.h5"))
     assert outcome.code == 0, outcome
     window = W.Window(program, display, tmp_path / "window")
-    facts = window.run(f"open {BYTES}\nwait\ncorpus.run {KJV} 40 {tmp_path}/window.h5 90 blank curves\nwait\ncorpus.side keys\nwait\nexpect errors == 0\nquit\n")
+    facts = window.run(f"open {BYTES}\nwait\n{before}corpus.run {KJV} 40 {tmp_path}/window.h5 90 blank {words}\nwait\ncorpus.side rows\nwait\nexpect errors == 0\nquit\n")
     assert (facts.facts["corpus"], facts.facts["corpus.run"], facts.facts["run.status"]) == ("corpus", "none", "done")
     with h5py.File(tmp_path / "command.h5") as a, h5py.File(tmp_path / "window.h5") as b:
         names = []
         a.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and not name.startswith("shards/") else None)
-        assert len(names) > 200 and any(name.startswith("curves/") for name in names)
+        assert len(names) > 200 and any(name.startswith("curves/") for name in names) == ("--curves" in own)
         for name in names:
             first, second = a[name][()], b[name][()]
             assert np.asarray(first).dtype == np.asarray(second).dtype and np.asarray(first).tobytes() == np.asarray(second).tobytes() \
                 or np.array_equal(first, second), name
         apart = {"history", "command_line", "created_utc"}
         assert {name for name in set(a.attrs) | set(b.attrs) if str(a.attrs.get(name)) != str(b.attrs.get(name))} <= apart
-        assert b.attrs["command_line"].startswith("headroom corpus ") and " --curves " in b.attrs["command_line"]
+        assert b.attrs["command_line"].startswith("headroom corpus ") and f" {' '.join(own)} " in b.attrs["command_line"]
         numbers = b["sink_score"][()]
     assert facts.number("corpus.sequences") == 90
     layer, head = (int(part[1:]) for part in facts.facts["select.head"].split("."))

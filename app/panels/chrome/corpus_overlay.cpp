@@ -17,9 +17,11 @@
 #include "app/session/commands.h"
 #include "app/session/folder_reader.h"
 #include "app/session/saving.h"
+#include "app/session/what_ifs.h"
 #include "app/ui/file_list.h"
 #include "core/base/number_text.h"
 #include "core/base/parse_number.h"
+#include "core/model/what_if_title.h"
 
 namespace headroom {
 namespace {
@@ -30,15 +32,15 @@ constexpr std::array<const char*, 3> kSplitWords{"none", "lines", "blank"};
 // What is typed, beside what follows from it until a person types something else.
 struct CorpusFields {
   std::string &data, &length, &sequences, &output;
-  double &split, &curves, &output_typed, &serial, &kept;
+  double &split, &curves, &changed, &output_typed, &serial, &kept;
   double& wrong;  // of the form: where Enter leads the keyboard to; −1: nowhere
 };
 CorpusFields corpus_fields(Ui& ui) {
-  return {ui.kept_text("corpus data"),           ui.kept_text("corpus length"),
-          ui.kept_text("corpus sequences"),      ui.kept_text("corpus output"),
-          ui.kept_number("corpus split"),        ui.kept_number("corpus curves"),
-          ui.kept_number("corpus output typed"), ui.kept_number("corpus serial", -1.0),
-          ui.kept_number("corpus kept"),         ui.kept_number("corpus wrong", -1.0)};
+  return {
+      ui.kept_text("corpus data"),      ui.kept_text("corpus length"),         ui.kept_text("corpus sequences"),
+      ui.kept_text("corpus output"),    ui.kept_number("corpus split"),        ui.kept_number("corpus curves"),
+      ui.kept_number("corpus changed"), ui.kept_number("corpus output typed"), ui.kept_number("corpus serial", -1.0),
+      ui.kept_number("corpus kept"),    ui.kept_number("corpus wrong", -1.0)};
 }
 
 // A file or folder as the listing of what it is in has it.
@@ -61,10 +63,11 @@ FoundPath find_path(PanelContext& context, const std::string& path) {
   return found;
 }
 
-std::string suggested_output(const State& state, const std::string& data) {
+std::string suggested_output(const State& state, const std::string& data, const std::vector<std::string>& what_ifs) {
   const std::string name = std::filesystem::path(data).stem().string();
   const ModelEntry* model = state.find_model(state.model);
-  const std::string of = model ? file_name_of(model->name) + "_" : "";
+  std::string of = model ? file_name_of(model->name) + "_" : "";
+  for (const std::string& what_if : what_ifs) of += file_name_of(what_if) + "_";
   return short_path(
       SavePlace{save_folder(state, SaveKind::Run), of + (name.empty() ? "" : file_name_of(name) + "_") + "corpus.h5"}
           .path());
@@ -85,6 +88,7 @@ void take_order(const State& state, CorpusFields& fields) {
   fields.split = static_cast<double>(std::ranges::find(kSplitWords, order.split) - kSplitWords.begin());
   // A person who asks for no more looks at every tab afterwards.
   fields.curves = order.data.empty() || order.curves ? 1.0 : 0.0;
+  fields.changed = order.what_ifs.empty() ? 0.0 : 1.0;
   fields.output = short_path(order.output);
   fields.output_typed = order.output.empty() ? 0.0 : 1.0;
 }
@@ -99,7 +103,7 @@ struct FieldNote {
 
 struct CorpusForm {
   CorpusTask order;
-  FieldNote data, length, sequences, split, rows, output;
+  FieldNote data, length, sequences, split, rows, what_ifs, output;
   bool there = false, reading = false;
   // The first field that is wrong, in their order; −1: none is.
   [[nodiscard]] double wrong() const {
@@ -119,6 +123,7 @@ CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
   CorpusTask& order = form.order;
   order.split = kSplitWords[static_cast<std::size_t>(std::clamp(fields.split, 0.0, 2.0))];
   order.curves = fields.curves != 0.0;
+  if (fields.changed != 0.0) order.what_ifs = shown_what_ifs(state);
   if (fields.data.empty()) {
     form.data.open = true;
     form.data.note = "choose a file or a folder of texts, JSONL or token ids";
@@ -156,6 +161,7 @@ CorpusForm read_form(PanelContext& context, const CorpusFields& fields) {
   form.sequences.note = "at most: first pieces of all documents, then second ones";
   form.split.note = "of text files; of JSONL a document is a line";
   form.rows.note = "means and quantiles by how many keys a row sees, for the tab By keys";
+  form.what_ifs.note = "to be compared with the corpus of the model as it was trained";
   if (fields.output.empty()) {
     form.output.problem = "the file that is written";
   } else {
@@ -216,17 +222,19 @@ void draw_corpus(PanelContext& context, Rect window) {
   }
   fields.serial = static_cast<double>(wish.serial);
   fields.kept = 0.0;
-  if (fields.output_typed == 0.0) fields.output = suggested_output(state, fields.data);
+  const std::vector<std::string> what_ifs = shown_what_ifs(state);
+  if (fields.output_typed == 0.0)
+    fields.output = suggested_output(state, fields.data, fields.changed != 0.0 ? what_ifs : std::vector<std::string>());
 
   const ModelEntry* model = state.find_model(state.model);
-  const Rect box = begin_box(context, "corpus", window, {720.0f, 518.0f});
+  const Rect box = begin_box(context, "corpus", window, {720.0f, what_ifs.empty() ? 518.0f : 584.0f});
   Rect rest = draw_box_title(context, box, "Run a corpus",
                              model ? "many texts through " + model->name + ", with intervals over documents" : "", "");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(48.0f);
   ui.push_id("corpus");
   rest = {rest.x0 + margin, rest.y0 + 12.0f, rest.x1 - margin, rest.y1 - 6.0f};
-  const float row_height = std::min(66.0f, rest.height() / 6.0f);
+  const float row_height = std::min(66.0f, rest.height() / (what_ifs.empty() ? 6.0f : 7.0f));
   const bool notes = row_height >= 48.0f;
   const float named = box.width() < 600.0f ? 92.0f : 120.0f;
   const CorpusForm before = read_form(context, fields);
@@ -294,11 +302,14 @@ void draw_corpus(PanelContext& context, Rect window) {
   note({Rect::sized(split.field.x0, split.field.y0, taken, 28.0f), split.note}, before.split);
 
   const Row rows = row("Rows");
-  const std::string_view curves = "curves over visible keys";
-  const float box_width = std::min(rows.field.width(), 26.0f + ui.width(curves, theme.body(theme.text)));
-  const Rect curves_box = Rect::sized(rows.field.x0, rows.field.y0, box_width, 28.0f);
-  if (ui.check_box(curves_box, curves, fields.curves != 0.0, "")) fields.curves = fields.curves != 0.0 ? 0.0 : 1.0;
-  note({curves_box, rows.note}, before.rows);
+  const auto check = [&](const Row& place, const std::string& title, double& value, const FieldNote& of) {
+    const float width = std::min(place.field.width(), 26.0f + ui.width(title, theme.body(theme.text)));
+    const Rect frame = Rect::sized(place.field.x0, place.field.y0, width, 28.0f);
+    if (ui.check_box(frame, title, value != 0.0, "")) value = value != 0.0 ? 0.0 : 1.0;
+    note({frame, place.note}, of);
+  };
+  check(rows, "curves over visible keys", fields.curves, before.rows);
+  if (!what_ifs.empty()) check(row("What-ifs"), what_ifs_title(what_ifs), fields.changed, before.what_ifs);
 
   const Row output = row("File");
   if (field("output", output, fields.output, "…/name.h5", wrong == 3.0)) fields.output_typed = 1.0;
@@ -322,7 +333,8 @@ void draw_corpus(PanelContext& context, Rect window) {
     return "corpus.run " + quote_word(form.order.data) + " " + std::to_string(form.order.length) + " " +
            quote_word(form.order.output) + " " +
            (form.order.sequences > 0 ? std::to_string(form.order.sequences) : std::string("all")) + " " +
-           form.order.split + (form.order.curves ? " curves" : "") + (replace ? " replace" : "");
+           form.order.split + (form.order.curves ? " curves" : "") + (form.order.what_ifs.empty() ? "" : " what-ifs") +
+           (replace ? " replace" : "");
   };
   if (wish.planning) {
     ui.button(place("Stop"), "Stop", "corpus.stop");

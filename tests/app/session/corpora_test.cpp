@@ -428,6 +428,7 @@ CATCH_TEST_CASE("corpus run: what is wrong is said before anything runs, and not
   bench.demo("bytes/diff_v2");
   const State& state = bench.state();
   CATCH_CHECK(bench.refusal(run_line(out, "4 blank", 0)).find("1 or more") != std::string::npos);
+  CATCH_CHECK(bench.refusal(run_line(out, "4 blank what-ifs")).find("no what-ifs") != std::string::npos);
   const auto refused = [&](const std::string& line, const char* words) {
     CATCH_INFO(line);
     const std::size_t before = state.errors.size(), runs = state.runs.size();
