@@ -87,7 +87,7 @@ void take_order(const State& state, CorpusFields& fields) {
   fields.sequences = order.sequences > 0 ? std::to_string(order.sequences) : "";
   fields.split = static_cast<double>(std::ranges::find(kSplitWords, order.split) - kSplitWords.begin());
   // A person who asks for no more looks at every tab afterwards.
-  fields.curves = order.data.empty() || order.curves ? 1.0 : 0.0;
+  fields.curves = order.output.empty() || order.curves ? 1.0 : 0.0;
   fields.changed = order.what_ifs.empty() ? 0.0 : 1.0;
   fields.output = short_path(order.output);
   fields.output_typed = order.output.empty() ? 0.0 : 1.0;
@@ -314,6 +314,9 @@ void draw_corpus(PanelContext& context, Rect window) {
   const Row output = row("File");
   if (field("output", output, fields.output, "…/name.h5", wrong == 3.0)) fields.output_typed = 1.0;
   note(output, before.output);
+
+  // Where the keyboard is at no field and no control, it is the panel's.
+  submitted |= ui.key(Key::Enter) && !ui.wants_text() && !ui.control_focused();
 
   // After the fields: what is typed in this frame counts.
   const CorpusForm form = read_form(context, fields);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/panels/chrome/overlay.h"
 #include "tests/app/panels/bars_bench.h"
@@ -55,8 +56,11 @@ CATCH_TEST_CASE("corpus panel: the what-ifs of the shown run are offered, and ar
   CATCH_CHECK(bench.line().find("what-ifs") == std::string::npos);  // as trained, until they are asked for
   bench.click(bench.place("second map off in L0.H0"));
   bench.frames();
-  CATCH_CHECK(bench.line().ends_with(" none what-ifs"));
+  CATCH_CHECK(bench.line().ends_with(" none curves what-ifs"));
   CATCH_CHECK(bench.line().find("_L0.H0-second-map=off_kjv_corpus.h5") != std::string::npos);
+  // Enter is the panel's where the mouse has left the fields.
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{bench.line()});
   bench.click(bench.place("second map off in L0.H0"));
   bench.frames();
   CATCH_CHECK(bench.line().find("what-ifs") == std::string::npos);
