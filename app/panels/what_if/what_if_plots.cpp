@@ -80,6 +80,7 @@ void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, co
   const auto draw = [&](const RowCurve& curve, Color color) {
     draw_band(painter, frame, curve.place, curve.lower, curve.upper, color.faded(0.25f));
     draw_curve(painter, frame, curve.place, curve.median, color);
+    for (const std::vector<Vec2>& piece : curve_pieces(frame, curve.place, curve.median)) space.block_line(piece, 2.0f);
   };
   draw(first, theme.text3);
   if (second) draw(*second, after_color);

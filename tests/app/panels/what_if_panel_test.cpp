@@ -33,6 +33,20 @@ bool holds_line(const std::vector<std::string>& lines, const std::string& line) 
   return std::ranges::find(lines, line) != lines.end();
 }
 
+// Whether a curve goes through the letters of a text, where both are seen.
+bool under_a_curve(const RecordingPainter& painter, const RecordedText& text) {
+  const Rect letters = text.box.bounds().inset(1.5f);
+  for (const RecordedShape& shape : painter.shapes()) {
+    if (shape.kind != RecordedShape::Kind::Polyline || !shape.bounds.overlaps(letters)) continue;
+    for (std::size_t i = 0; i + 1 < shape.points.size(); ++i)
+      for (int k = 0; k <= 200; ++k)
+        if (letters.contains(shape.points[i] +
+                             (shape.points[i + 1] - shape.points[i]) * (0.005f * static_cast<float>(k))))
+          return true;
+  }
+  return false;
+}
+
 // What the panel is about, seen as a frame sees it.
 void with_context(CompareBench& bench, const std::function<void(PanelContext&)>& look) {
   const CompareBench::Lookup lookup(bench.session);
@@ -59,6 +73,7 @@ CATCH_TEST_CASE("what-if: the mass of key 0 has gone only where key 0 lost most"
 
 CATCH_TEST_CASE("what-if panel: no text leaves its panel or lies on another, at any size, scale, theme and state",
                 "[what-if]") {
+  int names = 0;  // of the lower bound in the plot of ρ
   for (const int state : {0, 1, 2, 3, 4, 5, 6, 7, 8}) {
     PairOptions options;
     options.hostile = state % 2 == 0;
@@ -92,9 +107,14 @@ CATCH_TEST_CASE("what-if panel: no text leaves its panel or lies on another, at 
                             << kSizes[i].scale << ", mode " << static_cast<int>(mode));
         bench.settle();
         check_clean(*bench.painter);
+        for (const RecordedText* name : bench.painter->find("1/√nᵢ")) {
+          CATCH_CHECK_FALSE(under_a_curve(*bench.painter, *name));
+          ++names;
+        }
       }
     }
   }
+  CATCH_CHECK(names > 100);
 }
 
 CATCH_TEST_CASE("what-if panel: every change of the format is offered, and one that does not fit gives its reason",
