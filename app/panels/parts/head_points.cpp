@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -90,13 +92,23 @@ void draw_point_names(Painter& painter, const Theme& theme, LabelSpace& space, s
       for (const Vec2 way : near ? kNear : kFree)
         places.push_back(Rect::sized(way.x > 0.0f ? p.x + away : p.x - away - width, p.y + way.y * away - 0.5f * height,
                                      width, height));
+    // Of the line to a place: from beside the point to the nearer end of the name.
+    const auto lead = [&](const Rect& place) {
+      const float end = place.x0 > p.x ? place.x0 : place.x1;
+      return std::pair{Vec2{p.x + (end > p.x ? 4.0f : -4.0f), p.y}, Vec2{end, place.centre_y()}};
+    };
+    const auto crosses = [&](const Rect& place) {
+      const auto [from, to] = lead(place);
+      return space.crosses_label(from, to, 1.0f);
+    };
     if (!near) std::ranges::stable_sort(places, {}, covered);
+    std::ranges::stable_partition(places, std::not_fn(crosses));
     const std::ptrdiff_t at = space.place_first(places);
     if (at < 0) continue;
     const Rect place = places[static_cast<std::size_t>(at)];
-    const float end = place.x0 > p.x ? place.x0 : place.x1;
-    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, place.centre_y()}, near ? theme.faint : theme.text3,
-                 1.0f);
+    const auto [from, to] = lead(place);
+    space.lead(from, to, 1.0f);
+    painter.line(from, to, near ? theme.faint : theme.text3, 1.0f);
     painter.fill_rect(place, theme.panel.faded(0.75f), 2.0f);
     painter.text_at(place.x0 + kNamePadding, place.centre_y(), name.text, name.style);
   }
