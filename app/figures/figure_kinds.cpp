@@ -52,8 +52,9 @@ constexpr std::array kKinds = {
                "gain of the head norm of DIFF V1 over visible keys, and by layer", false,
                "--head --layers --heads --range --names --points", check_norm_gain, make_norm_gain},
     FigureKind{"compare", "heads of two runs",
-               "a quantity of the heads of two runs, or of many texts each: --against names the others", true,
-               "--layers --heads --quantity --range --scale --against --paired --epsilon", check_compare, make_compare},
+               "a quantity of the heads of two runs, of many texts each, or of two corpora: --against names the others",
+               true, "--layers --heads --quantity --range --scale --against --paired --epsilon", check_compare,
+               make_compare},
     FigureKind{"training", "curves of training.h5",
                "loss, gradient norm, largest logit and sink score by step, from training.h5", true, "", check_training,
                make_training, true},
@@ -90,7 +91,7 @@ constexpr std::array kKinds = {
 };
 
 // Of a corpus, with intervals over its documents.
-constexpr std::string_view kOfCorporaToo = "sinks";
+constexpr std::array<std::string_view, 2> kOfCorporaToo = {"sinks", "compare"};
 constexpr std::size_t kDigitsShown = 12;  // digits in captions
 constexpr std::size_t kRunsShown = 4;     // hashes of several files
 
@@ -192,7 +193,8 @@ std::string file_sort(const FigureRun& run) {
 bool takes_file(const FigureKind& kind, const FigureRun& run) {
   if (kind.of_trainings || run.history != nullptr) return kind.of_trainings && run.history != nullptr;
   if (!kind.schema.empty()) return run.attribute("schema_name") == kind.schema;
-  if (kind.name == kOfCorporaToo && run.attribute("schema_name") == kCorpusSchemaName) return true;
+  if (run.attribute("schema_name") == kCorpusSchemaName)
+    return std::ranges::find(kOfCorporaToo, kind.name) != kOfCorporaToo.end();
   return file_sort(run) == "a run file";
 }
 
@@ -275,7 +277,11 @@ std::string run_sentence(const RunSnapshot& run) {
     if (hash.size() >= kDigitsShown) hashes += (hashes.empty() ? "" : ", ") + name + " " + hash.substr(0, kDigitsShown);
   };
   add("run", attribute(kFileHash));
-  add("text", attribute("prompt_sha256"));
+  // Of a corpus that of a prompt is its first sequence's.
+  if (attribute("schema_name") == kCorpusSchemaName)
+    add("sequences", attribute("ids_sha256"));
+  else
+    add("text", attribute("prompt_sha256"));
   // Of several files the hash of the first stands for all: NAME HASH, one a line.
   const std::string checkpoint = attribute("checkpoint_sha256");
   if (const std::size_t blank = checkpoint.find(' '); blank != std::string::npos)

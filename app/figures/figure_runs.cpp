@@ -18,6 +18,7 @@
 #include "core/io/run_file.h"
 #include "core/run/read_ablation.h"
 #include "core/run/read_run.h"
+#include "core/run/run_overview.h"
 
 namespace headroom {
 namespace {
@@ -37,6 +38,7 @@ Result<std::shared_ptr<const RunSnapshot>> heads_of_file(const RunFile& file, co
   }
   heads->data.resize(heads->layers.size());
   heads->model_name = attributes["model_id"];
+  heads->what_ifs = stored_what_ifs(file);
   heads->attributes = std::move(attributes);
   return std::shared_ptr<const RunSnapshot>(std::move(heads));
 }

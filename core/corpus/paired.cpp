@@ -81,8 +81,8 @@ std::vector<PairedCorpora::Difference> other_settings(const RunFile& a, const Ru
 
 class CorpusPairing {
  public:
-  CorpusPairing(PairedSide a, PairedSide b, const std::function<bool()>& stop)
-      : a_(std::move(a)), b_(std::move(b)), stop_(stop) {}
+  CorpusPairing(PairedSide a, PairedSide b, const std::function<bool()>& stop, std::span<const std::string_view> only)
+      : a_(std::move(a)), b_(std::move(b)), stop_(stop), only_(only) {}
 
   Result<PairedCorpora> run() {
     HEADROOM_TRY_VOID(pair());
@@ -107,16 +107,20 @@ class CorpusPairing {
     }
     for (const DatasetInfo& info : a_.file.datasets())
       if (info.path.starts_with("sequences/") && info.axes.size() >= 3 && info.axes[1] == "layer" &&
-          info.type == ElementType::Float32)
+          info.type == ElementType::Float32 && is_wanted(info.path))
         HEADROOM_TRY_VOID(take(info.path));
     for (const DatasetInfo& info : b_.file.datasets())
       if (info.path.starts_with("sequences/") && info.type == ElementType::Float32 &&
-          a_.file.find(info.path) == nullptr)
+          a_.file.find(info.path) == nullptr && is_wanted(info.path))
         leave_out(info.path, "only B keeps it");
     return std::move(found_);
   }
 
  private:
+  [[nodiscard]] bool is_wanted(std::string_view path) const {
+    return only_.empty() || std::ranges::find(only_, path.substr(path.find('/') + 1)) != only_.end();
+  }
+
   // The sequences that both have, which must be of the same documents.
   Result<void> pair() {
     std::vector<std::int64_t> documents;
@@ -292,6 +296,7 @@ class CorpusPairing {
 
   PairedSide a_, b_;
   const std::function<bool()>& stop_;
+  const std::span<const std::string_view> only_;
   bool same_heads_ = false;
   std::vector<std::int64_t> documents_;            // of the common sequences
   std::optional<SequenceStatistics> statistics_;   // of these
@@ -310,11 +315,12 @@ bool PairedCorpora::equal() const {
   });
 }
 
-Result<PairedCorpora> compare_corpora(const RunFile& a, const RunFile& b, const std::function<bool()>& stop) {
+Result<PairedCorpora> compare_corpora(const RunFile& a, const RunFile& b, const std::function<bool()>& stop,
+                                      std::span<const std::string_view> only) {
   HEADROOM_TRY_VOID(check_same_ids(a, b));
   HEADROOM_TRY(PairedSide side_a, read_side(a));
   HEADROOM_TRY(PairedSide side_b, read_side(b));
-  return CorpusPairing(std::move(side_a), std::move(side_b), stop).run();
+  return CorpusPairing(std::move(side_a), std::move(side_b), stop, only).run();
 }
 
 }  // namespace headroom

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/numbers.h"
@@ -51,8 +53,10 @@ struct PairedCorpora {
 };
 
 // InvalidArgument, with what differs, for corpora of other sequences or documents; Corrupt where one has not what it
-// says; Cancelled by `stop`.
+// says; Cancelled by `stop`. `only`: quantities of heads that are compared; all without any. The loss and the sink rate
+// always are.
 [[nodiscard]] Result<PairedCorpora> compare_corpora(const RunFile& a, const RunFile& b,
-                                                    const std::function<bool()>& stop);
+                                                    const std::function<bool()>& stop,
+                                                    std::span<const std::string_view> only = {});
 
 }  // namespace headroom

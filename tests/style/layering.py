@@ -43,7 +43,7 @@ ARROWS = {
     "app/process": "core/base",
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
-    "app/figures": "app/plot core/base core/checkpoint core/io core/model core/measure core/run core/training",
+    "app/figures": "app/plot core/base core/checkpoint core/io core/model core/measure core/run core/corpus core/training",
     "app/paper": "app/plot app/text app/figures core/base core/checkpoint",
     "app/ui": "app/plot core/base",
     "app/report": "app/plot app/text app/figures app/paper core/base core/text core/io core/model core/run",

@@ -1,11 +1,10 @@
 // One quantity of the heads of two sides: head against head, the difference of each with its interval over texts, and
-// how the heads of either side are distributed.
+// how the heads of either side are distributed. A side is a run, several runs of many texts, or a corpus.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,362 +14,18 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_levels.h"
 #include "app/figures/kinds/compare_heads.h"
+#include "app/figures/kinds/compare_panels.h"
+#include "app/figures/kinds/sink_intervals.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
 #include "app/figures/page_beyond.h"
-#include "app/figures/page_labels.h"
-#include "app/figures/page_lines.h"
-#include "app/plot/label_layout.h"
-#include "app/plot/token_text.h"
 #include "core/base/number_text.h"
-#include "core/base/numbers.h"
 #include "core/run/head_values.h"
 
 namespace headroom {
 namespace {
 
-constexpr std::size_t kLongestSide = 26;                 // letters of a side's name
 constexpr std::size_t kLongSymbol = 8, kLongTitle = 25;  // bytes of a quantity on an axis, and with a side's name
-constexpr float kHeadRadius = 1.0f, kHeadRim = 0.25f;
-
-// What the panels of one comparison share.
-struct Comparison {
-  TwoSides sides;
-  QuantityRef quantity;
-  RichText symbol;
-  PageAxis value;                   // of the quantity
-  std::optional<double> threshold;  // over which heads are counted
-  RichText threshold_name;
-
-  [[nodiscard]] bool beyond(double v) const { return v < value.low || v > value.high; }
-  [[nodiscard]] std::int64_t heads_beyond() const {
-    return std::ranges::count_if(sides.heads, [&](const auto& one) { return beyond(one.a) || beyond(one.b); });
-  }
-  [[nodiscard]] bool threshold_shown() const { return threshold && !beyond(*threshold); }
-};
-
-RichText plain(std::string text) {
-  std::size_t end = kLongestSide - 1;
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
-  if (text.size() > kLongestSide) text = text.substr(0, end) + "…";
-  return {{TextRun::Form::Upright, std::move(text)}};
-}
-
-class ComparePairsPanel final : public FigurePanel {
- public:
-  std::shared_ptr<const Comparison> all;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(all->value, inner.y, page),
-            std::max(page.style.pt(2.0f), beyond_axis(all->value, inner.x, page)), 0.0f, below_axis(x_axis(), page)};
-  }
-  Vec2 least_inner(const Page& page) const override {
-    const float left = left_of_axis(all->value, 80.0f, page);
-    return {std::max({page.style.mm(14.0f),
-                      rich_width(page.measure, above(), page.style.title()) + page.style.mm(3.0f) - left,
-                      rich_width(page.measure, x_axis().title, page.style.title())}),
-            page.style.mm(10.0f)};
-  }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const PageStyle& style = page.style;
-    const Rect& inner = frame.inner;
-    const Axis along = placed_axis(all->value, inner.x0, inner.x1), up = placed_axis(all->value, inner.y1, inner.y0);
-    painter.begin_plot({id, kind, along, up});
-    LabelSpace space(inner, style.pt(1.0f));
-    painter.line({inner.x0, inner.y1}, {inner.x1, inner.y0}, ink::kBlack, style.pt(0.7f));
-    space.block_line(std::vector<Vec2>{{inner.x0, inner.y1}, {inner.x1, inner.y0}}, style.pt(1.0f));
-    if (all->threshold_shown()) {
-      const float x = along.pixel(*all->threshold), y = up.pixel(*all->threshold);
-      painter.dashed_line({inner.x0, y}, {inner.x1, y}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
-      painter.dashed_line({x, inner.y1}, {x, inner.y0}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
-      space.block(Rect{inner.x0, y - 0.5f, inner.x1, y + 0.5f});
-      space.block(Rect{x - 0.5f, inner.y0, x + 0.5f, inner.y1});
-    }
-    const float radius = style.pt(kHeadRadius);
-    const auto place = [&](const HeadDifference& one) { return Vec2{along.pixel(one.a), up.pixel(one.b)}; };
-    for (const HeadDifference& one : all->sides.heads) {
-      const Vec2 at = place(one);
-      if (on_plot(inner, at)) space.block(Rect::sized(at.x - radius, at.y - radius, 2.0f * radius, 2.0f * radius));
-    }
-    for (const bool apart : {false, true}) {
-      const auto drawn = [&](const HeadDifference& one) { return one.apart() == apart && on_plot(inner, place(one)); };
-      for (const HeadDifference& one : all->sides.heads)
-        if (drawn(one)) painter.disc(place(one), radius + style.pt(kHeadRim), ink::kWhite);
-      painter.begin_series({quantity_text(all->quantity), "", apart ? "heads apart" : "heads"});
-      for (const HeadDifference& one : all->sides.heads)
-        if (drawn(one)) painter.disc(place(one), radius, color(one).mark);
-      painter.end_series();
-    }
-    const bool numbers = all->heads_beyond() <= kMostNumbersBeyond;
-    painter.begin_series({quantity_text(all->quantity), "", "beyond"});
-    for (const HeadDifference& one : all->sides.heads)
-      draw_beyond(painter, page, space, inner, place(one), numbers ? beyond_number(one) : RichText(), color(one));
-    painter.end_series();
-    draw_labels(painter, inner, up, page, space);
-    const float letter_room = letter.empty() ? 0.0f : style.mm(3.1f);
-    draw_rich(painter, {frame.outer.x0 + style.mm(0.8f) + letter_room, frame.outer.y0 + style.mm(3.1f)}, above(),
-              style.title(ink::kRunB.text));
-    PageAxis bare = x_axis();
-    const RichText below = std::exchange(bare.title, {});
-    draw_x_axis(painter, inner, bare, page);
-    draw_rich(painter, {inner.centre_x(), inner.y1 + below_axis(x_axis(), page) - 0.28f * style.title_size()}, below,
-              style.title(ink::kRunA.text), Painter::Align::Centre);
-    draw_y_axis(painter, inner, all->value, page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    for (const HeadDifference& one : all->sides.heads) {
-      FigureMark mark;
-      mark.panel = id, mark.series = quantity_text(all->quantity), mark.kind = "point";
-      mark.layer = one.head.layer, mark.head = one.head.head, mark.x = one.a, mark.y = one.b;
-      mark.n = all->sides.texts_a;
-      data.add(std::move(mark));
-    }
-  }
-  std::string caption() const override { return sentence; }
-
- private:
-  [[nodiscard]] RichText above() const { return all->symbol + rich(", ") + plain(all->sides.name_b); }
-  [[nodiscard]] PageAxis x_axis() const {
-    PageAxis axis = all->value;
-    axis.title = all->symbol + rich(", ") + plain(all->sides.name_a);
-    return axis;
-  }
-  // The coordinate that lies beyond its axis; both where both do.
-  [[nodiscard]] RichText beyond_number(const HeadDifference& one) const {
-    std::string text = all->beyond(one.a) ? short_text(one.a) : "";
-    if (all->beyond(one.b)) text += (text.empty() ? "" : ", ") + short_text(one.b);
-    return rich(text);
-  }
-  [[nodiscard]] MarkColor color(const HeadDifference& one) const {
-    return one.apart() || all->sides.texts_a < 2 ? MarkColor{ink::kPoint, ink::kPoint} : ink::kNotCounted;
-  }
-
-  void draw_labels(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
-    const PageStyle& style = page.style;
-    if (all->threshold_shown()) {
-      const float y = up.pixel(*all->threshold), width = rich_width(page.measure, all->threshold_name, style.text());
-      std::vector<Vec2> places;
-      for (const float rise : {-2.5f, 8.0f})
-        for (const float share : {0.0f, 0.15f, 0.3f, 0.5f, 0.7f})
-          places.push_back({inner.x1 - width - style.pt(2.0f) - share * inner.width(), y + style.pt(rise)});
-      put_label(painter, page, space, all->threshold_name, style.text(), places);
-    }
-    const RichText equal = rich("equal");
-    const float width = rich_width(page.measure, equal, style.text());
-    std::vector<Vec2> places;
-    for (const float share : {0.66f, 0.75f, 0.55f, 0.85f, 0.45f, 0.35f, 0.25f})
-      places.push_back({inner.x0 + share * inner.width() - width - style.pt(8.0f),
-                        inner.y1 - share * inner.height() + style.pt(1.0f)});
-    put_label(painter, page, space, equal, style.text(ink::kNote), places);
-  }
-};
-
-class CompareHeadsPanel final : public FigurePanel {
- public:
-  std::shared_ptr<const Comparison> all;
-  std::size_t apart = 0, intervals = 0;
-  std::int64_t first_head = 0, last_head = 0, first_layer = 0, last_layer = 0;
-  std::size_t heads_of_layer = 1;
-  PageAxis y;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), 0.0f, below_axis(x_axis(), page)};
-  }
-  Vec2 least_inner(const Page& page) const override {
-    return {rich_width(page.measure, x_axis().title, page.style.title()), page.style.mm(10.0f)};
-  }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const PageStyle& style = page.style;
-    const Rect& inner = frame.inner;
-    const Axis along = placed_axis(x_axis(), inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({id, kind, along, up});
-    LabelSpace space(inner, style.pt(1.0f));
-    painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, ink::kBlack, style.pt(0.7f));
-    space.block(Rect{inner.x0, up.pixel(0.0) - 0.5f, inner.x1, up.pixel(0.0) + 0.5f});
-    const float pitch = inner.width() / static_cast<float>(std::max<std::size_t>(1, all->sides.heads.size()));
-    const float stroke = std::clamp(0.35f * pitch, style.pt(0.25f), style.pt(0.7f));
-    const float radius = std::clamp(0.4f * pitch, style.pt(0.6f), style.pt(1.1f));
-    for (const bool is_apart : {false, true}) {
-      const Color color = is_apart || intervals == 0 ? ink::kPoint : ink::kRunA.mark;
-      painter.begin_series({quantity_text(all->quantity), "", is_apart ? "intervals without 0" : "intervals"});
-      for (const HeadDifference& one : all->sides.heads)
-        if (one.apart() == is_apart && one.has_interval())
-          painter.line({along.pixel(place(one)), up.pixel(one.low)}, {along.pixel(place(one)), up.pixel(one.high)},
-                       color, stroke);
-      painter.end_series();
-      painter.begin_series({quantity_text(all->quantity), "", is_apart ? "differences apart" : "differences"});
-      for (const HeadDifference& one : all->sides.heads)
-        if (one.apart() == is_apart) painter.disc({along.pixel(place(one)), up.pixel(one.mean)}, radius, color);
-      painter.end_series();
-    }
-    for (const HeadDifference& one : all->sides.heads) {
-      const float x = along.pixel(place(one)), top = up.pixel(one.has_interval() ? one.high : one.mean),
-                  foot = up.pixel(one.has_interval() ? one.low : one.mean);
-      space.block(Rect{x - radius, top - radius, x + radius, foot + radius});
-    }
-    draw_count(painter, inner, page, space);
-    draw_x_axis(painter, inner, x_axis(), page);
-    draw_y_axis(painter, inner, y, page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    for (const HeadDifference& one : all->sides.heads) {
-      FigureMark mark;
-      mark.panel = id, mark.series = "difference", mark.kind = one.has_interval() ? "interval" : "point";
-      mark.layer = one.head.layer, mark.head = one.head.head, mark.x = place(one);
-      mark.y = one.mean, mark.low = one.low, mark.high = one.high, mark.n = all->sides.texts_a;
-      data.add(std::move(mark));
-    }
-  }
-  std::string caption() const override { return sentence; }
-
- private:
-  // Heads of a layer side by side about the layer's index.
-  [[nodiscard]] double place(const HeadDifference& one) const {
-    const auto head = static_cast<double>(one.head.head - first_head);
-    return static_cast<double>(one.head.layer) - 0.5 + (head + 0.5) / static_cast<double>(last_head - first_head + 1);
-  }
-  [[nodiscard]] PageAxis x_axis() const {
-    PageAxis axis{static_cast<double>(first_layer) - 0.5, static_cast<double>(last_layer) + 0.5};
-    axis.whole = true;
-    axis.title = rich(last_head > first_head ? "layer (heads " + std::to_string(first_head) + "–" +
-                                                   std::to_string(last_head) + " side by side)"
-                                             : std::string("layer"));
-    return axis;
-  }
-  void draw_count(Painter& painter, const Rect& inner, const Page& page, LabelSpace& space) const {
-    const PageStyle& style = page.style;
-    const RichText text =
-        intervals > 0 ? rich(std::to_string(apart) + " of " + std::to_string(intervals) + " intervals without 0")
-                      : rich("one text: no intervals");
-    const float width = rich_width(page.measure, text, style.text());
-    std::vector<Vec2> places;
-    for (const float share : {0.0f, 1.0f, 0.5f, 0.25f, 0.75f})
-      for (const bool foot : {true, false})
-        places.push_back({inner.x0 + style.pt(2.5f) + share * (inner.width() - width - style.pt(5.0f)),
-                          foot ? inner.y1 - style.pt(4.0f) : inner.y0 + style.size()});
-    put_label(painter, page, space, text, style.text(ink::kNote), places);
-  }
-};
-
-class CompareSharesPanel final : public FigurePanel {
- public:
-  std::shared_ptr<const Comparison> all;
-  std::string sentence;
-
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y_axis(), inner.y, page),
-            std::max(page.style.pt(3.5f), beyond_axis(all->value, inner.x, page)), 0.0f, below_axis(x_axis(), page)};
-  }
-
-  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const PageStyle& style = page.style;
-    const Rect& inner = frame.inner;
-    const Axis along = placed_axis(all->value, inner.x0, inner.x1), up = placed_axis(y_axis(), inner.y1, inner.y0);
-    painter.begin_plot({id, kind, along, up});
-    LabelSpace space(inner, style.pt(1.0f));
-    if (all->threshold_shown()) {
-      const float x = along.pixel(*all->threshold);
-      painter.dashed_line({x, inner.y1}, {x, inner.y0}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
-      space.block(Rect{x - 0.5f, inner.y0, x + 0.5f, inner.y1});
-    }
-    const std::vector<Vec2> a = steps(all->sides.only_a, along, up), b = steps(all->sides.only_b, along, up);
-    painter.push_clip(inner.inset(-style.pt(1.0f)));
-    painter.begin_series({quantity_text(all->quantity), "", "first"});
-    painter.polyline(a, ink::kRunA.mark, style.pt(1.0f));
-    painter.end_series();
-    painter.begin_series({quantity_text(all->quantity), "", "second"});
-    painter.polyline(b, ink::kRunB.mark, style.pt(1.2f));
-    painter.end_series();
-    painter.pop_clip();
-    for (const auto* line : {&a, &b}) space.block_line(*line, style.pt(2.0f));
-    draw_counts(painter, inner, page, space);
-    const auto name_line = [&](const std::string& text, const MarkColor& color, const std::vector<Vec2>& own,
-                               const std::vector<Vec2>& other) {
-      // What is too long for its place is cut at the end; the first panel and the caption have all of it.
-      for (const float share : {1.0f, 0.6f, 0.4f}) {
-        const RichText words = plain(elide_end(text, share * inner.width(), page.measure, Face::Sans, style.size()));
-        const auto at = place_beside(space, own, {other}, rich_width(page.measure, words, style.text()), page);
-        if (!at) continue;
-        return draw_rich(painter, *at, words, style.text(color.text));
-      }
-      leave_out(page, plain(text));
-    };
-    name_line(all->sides.name_a, ink::kRunA, a, b);
-    name_line(all->sides.name_b, ink::kRunB, b, a);
-    draw_x_axis(painter, inner, x_axis(), page);
-    draw_y_axis(painter, inner, y_axis(), page);
-    painter.end_plot();
-  }
-
-  void add_data(FigureData& data) const override {
-    const auto add = [&](const char* series, const std::vector<double>& values) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        FigureMark mark;
-        mark.panel = id, mark.series = series, mark.kind = "step";
-        mark.x = values[i], mark.y = static_cast<double>(i + 1) / static_cast<double>(values.size());
-        mark.n = std::ssize(values);
-        data.add(std::move(mark));
-      }
-    };
-    add("first", all->sides.only_a);
-    add("second", all->sides.only_b);
-  }
-  std::string caption() const override { return sentence; }
-
- private:
-  [[nodiscard]] PageAxis y_axis() const { return {0.0, 1.0}; }
-  [[nodiscard]] PageAxis x_axis() const {
-    PageAxis axis = all->value;
-    axis.title = all->symbol;
-    return axis;
-  }
-  // From the left edge at 0 to the right edge at 1, a corner before and after each value.
-  static std::vector<Vec2> steps(const std::vector<double>& values, const Axis& along, const Axis& up) {
-    std::vector<Vec2> line{{along.from, up.from}};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const float x = along.pixel(values[i]);
-      line.push_back({x, line.back().y});
-      line.push_back({x, up.pixel(static_cast<double>(i + 1) / static_cast<double>(values.size()))});
-    }
-    line.push_back({std::max(along.to, line.back().x), line.back().y});
-    return line;
-  }
-  // "above ε" over "141 → 130", each number in its colour.
-  void draw_counts(Painter& painter, const Rect& inner, const Page& page, LabelSpace& space) const {
-    if (!all->threshold) return;
-    const PageStyle& style = page.style;
-    const auto count = [&](const std::vector<double>& values) {
-      return std::to_string(std::ranges::count_if(values, [&](double v) { return v > *all->threshold; }));
-    };
-    const RichText head = rich("above *ε*");
-    const RichText first = plain(count(all->sides.only_a)), arrow = rich(" → "),
-                   second = plain(count(all->sides.only_b));
-    const auto width = [&](const RichText& text) { return rich_width(page.measure, text, style.text()); };
-    const float wide = std::max(width(head), width(first) + width(arrow) + width(second)), line = 1.25f * style.size();
-    for (const Vec2 share :
-         {Vec2{1.0f, 1.0f}, Vec2{0.6f, 1.0f}, Vec2{0.45f, 1.0f}, Vec2{0.0f, 0.0f}, Vec2{1.0f, 0.5f}}) {
-      const Rect box = Rect::sized(
-          inner.x0 + style.pt(3.0f) + share.x * (inner.width() - wide - style.pt(6.0f)),
-          inner.y0 + style.pt(2.0f) + share.y * (inner.height() - 2.0f * line - style.pt(6.0f)), wide, 2.0f * line);
-      if (!space.place(OrientedBox::of(box))) continue;
-      draw_rich(painter, {box.x0, box.y0 + 0.8f * style.size()}, head, style.text());
-      const float y = box.y0 + 0.8f * style.size() + line;
-      draw_rich(painter, {box.x0, y}, first, style.text(ink::kRunA.text));
-      draw_rich(painter, {box.x0 + width(first), y}, arrow, style.text());
-      draw_rich(painter, {box.x0 + width(first) + width(arrow), y}, second, style.text(ink::kRunB.text));
-      return;
-    }
-    leave_out(page, head + rich(": ") + first + arrow + second);
-  }
-};
 
 QuantityRef compared(const FigureChoice& choice) {
   if (!choice.quantities.empty()) return choice.quantities.front();
@@ -398,19 +53,89 @@ Result<PageAxis> axis_of_values(const Comparison& all, const FigureChoice& choic
 
 std::string expected_text(double count) { return fixed_text(count, count < 10.0 ? 1 : 0); }
 
-std::string texts_word(std::int64_t count) { return grouped_text(count) + (count == 1 ? " text" : " texts"); }
-
 std::string against_sentence(const FigureRun& a, const FigureRun& b) {
   return "First: " + run_sentence(*a.run) + " Second: " + run_sentence(*b.run);
+}
+
+std::string valueless_sentence(const TwoSides& sides) {
+  if (sides.left_out == 0) return {};
+  return " " + grouped_text(sides.left_out) + (sides.left_out == 1 ? " head" : " heads") +
+         " without a value on one side left out.";
+}
+
+std::string pairs_sentence(const Comparison& all) {
+  const TwoSides& sides = all.sides;
+  return plain_text(rich_title(quantity_heading(all.quantity))) + " of each of " +
+         grouped_text(std::ssize(sides.heads)) + " heads, second side (" + literal_markup(sides.name_b) +
+         ", up) against first (" + literal_markup(sides.name_a) + ", across), means over " + sides.of_a + "." +
+         valueless_sentence(sides) + beyond_sentence(all.heads_beyond(), "head lies", "heads lie");
+}
+
+std::string differences_sentence(const TwoSides& sides) {
+  std::string text = "Second less first side of each head, in the order of layers";
+  if (sides.intervals() == 0)
+    return text + (sides.corpora ? "; one document has no interval." : "; one text has no interval.");
+  const std::string counts = std::to_string(sides.apart()) + " of " + std::to_string(sides.intervals());
+  text += ": mean of the differences of " + sides.of_a + ", 95 % interval of Student’s *t* ";
+  if (!sides.corpora)
+    return text + "over texts (what other texts of this kind would give); black: " + counts +
+           " without 0, where chance alone would give " +
+           expected_text(kCompareLevel * static_cast<double>(sides.intervals())) + ".";
+  text += "with documents as clusters (what other documents of this kind would give); black: " + counts +
+          " heads change at *q* ≤ 0.05, of which one in twenty may be chance (Benjamini and Hochberg, over " +
+          "the heads of the files).";
+  if (std::isfinite(sides.detectable))
+    text += " A change of " + short_text(sides.detectable) +
+            " (median over heads) is found in four of five such corpora at *p* ≤ 0.05 of one head; of smaller ones "
+            "this figure says little.";
+  return text + sides.over_all;
+}
+
+std::string shares_sentence(const Comparison& all) {
+  const TwoSides& sides = all.sides;
+  std::string text = "Share of heads whose " + plain_text(rich_title(quantity_title(all.quantity))) +
+                     " is at most that; grey: " + literal_markup(sides.name_a) + ", " +
+                     grouped_text(std::ssize(sides.only_a)) + " heads, means over " + sides.of_a +
+                     "; green: " + literal_markup(sides.name_b) + ", " + grouped_text(std::ssize(sides.only_b)) +
+                     " heads, " + sides.of_b + "." + valueless_sentence(sides);
+  std::int64_t beyond = 0;
+  for (const auto* values : {&sides.only_a, &sides.only_b})
+    beyond += std::ranges::count_if(*values, [&](double v) { return all.beyond(v); });
+  if (beyond > 0) text += " " + grouped_text(beyond) + " of them beyond the axis.";
+  return text + (sides.paired ? std::string() : sides.over_all);
+}
+
+Result<TwoSides> sides_of(std::span<const FigureRun> runs, const QuantityRef& quantity, const FigureChoice& choice) {
+  const bool corpora = is_corpus(runs.front());
+  for (const std::span<const FigureRun> side : {runs, std::span<const FigureRun>(choice.against)})
+    for (const FigureRun& run : side) {
+      const std::string sort = file_sort(run);
+      if (is_corpus(run) == corpora && (corpora || sort == "a run file")) continue;
+      if (corpora || is_corpus(run))
+        return Error(ErrorCode::Unsupported, "compare: " + runs.front().name() + " is " + file_sort(runs.front()) +
+                                                 ", " + run.name() + " is " + sort);
+      return Error(ErrorCode::Unsupported, "compare is drawn of run files; " + run.name() + " is " + sort);
+    }
+  for (const FigureRun& run : choice.against) HEADROOM_TRY_VOID(check_compare(run, choice));
+  if (!corpora) return compare_sides(runs, choice.against, quantity, choice);
+  if (runs.size() > 1 || choice.against.size() > 1)
+    return Error(ErrorCode::InvalidArgument, "compare of corpora takes one file a side; there are " +
+                                                 std::to_string(runs.size()) + " and " +
+                                                 std::to_string(choice.against.size()))
+        .advise("headroom merge makes one file of the parts of a corpus");
+  return compare_corpus_sides(runs.front(), choice.against.front(), quantity, choice);
 }
 
 }  // namespace
 
 Result<void> check_compare(const FigureRun& run, const FigureChoice& choice) {
   const QuantityRef quantity = compared(choice);
-  if (std::ranges::none_of(head_values(*run.run, quantity), [](double v) { return std::isfinite(v); }))
+  if (is_corpus(run)) {
+    HEADROOM_TRY_VOID(check_kept(run, quantity));
+  } else if (std::ranges::none_of(head_values(*run.run, quantity), [](double v) { return std::isfinite(v); })) {
     return Error(ErrorCode::Unsupported,
                  "compare: " + quantity_text(quantity) + ": no head of " + run.name() + " has a value");
+  }
   HEADROOM_TRY_VOID(drawn_heads(run, choice));
   return {};
 }
@@ -423,14 +148,9 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   if (choice.quantities.size() > 1)
     return Error(ErrorCode::InvalidArgument,
                  "compare is drawn of one quantity; --quantity has " + std::to_string(choice.quantities.size()));
-  for (const FigureRun& run : choice.against) {
-    if (const std::string sort = file_sort(run); sort != "a run file")
-      return Error(ErrorCode::Unsupported, "compare is drawn of run files; " + run.name() + " is " + sort);
-    HEADROOM_TRY_VOID(check_compare(run, choice));
-  }
   auto all = std::make_shared<Comparison>();
   all->quantity = compared(choice);
-  HEADROOM_TRY(all->sides, compare_sides(runs, choice.against, all->quantity, choice));
+  HEADROOM_TRY(all->sides, sides_of(runs, all->quantity, choice));
   const TwoSides& sides = all->sides;
   HEADROOM_TRY(all->value, axis_of_values(*all, choice));
   all->symbol = rich_title(quantity_bar(all->quantity, sides.only_a, choice).title);
@@ -439,70 +159,19 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
     all->threshold_name = rich("*ε* = " + short_text(*all->threshold));
   }
   Figure figure;
-  const std::string what = plain_text(rich_title(quantity_heading(all->quantity)));
-  std::string left_out;
-  if (sides.left_out > 0)
-    left_out = " " + grouped_text(sides.left_out) + (sides.left_out == 1 ? " head" : " heads") +
-               " without a value on one side left out.";
-  const std::string source = against_sentence(runs.front(), choice.against.front());
+  all->sentences["ecdf"] = shares_sentence(*all);
   if (sides.paired) {
-    auto pairs = std::make_unique<ComparePairsPanel>();
-    pairs->kind = "compare", pairs->name = "pairs", pairs->all = all;
-    pairs->sentence = what + " of each of " + grouped_text(std::ssize(sides.heads)) + " heads, second side (" +
-                      literal_markup(sides.name_b) + ", up) against first (" + literal_markup(sides.name_a) +
-                      ", across), means over " + texts_word(sides.texts_a) + "." + left_out +
-                      beyond_sentence(all->heads_beyond(), "head lies", "heads lie");
-    auto heads = std::make_unique<CompareHeadsPanel>();
-    heads->kind = "compare", heads->name = "differences", heads->all = all, heads->weight = 1.65f;
-    double low = 0.0, high = 0.0;
-    heads->first_head = heads->last_head = sides.heads.front().head.head;
-    heads->first_layer = sides.heads.front().head.layer, heads->last_layer = sides.heads.back().head.layer;
-    for (const HeadDifference& one : sides.heads) {
-      heads->intervals += one.has_interval() ? 1 : 0, heads->apart += one.apart() ? 1 : 0;
-      heads->first_head = std::min(heads->first_head, one.head.head);
-      heads->last_head = std::max(heads->last_head, one.head.head);
-      low = std::min(low, one.has_interval() ? one.low : one.mean);
-      high = std::max(high, one.has_interval() ? one.high : one.mean);
-    }
-    const Range range = low < high ? roomy_range(low, high, false) : Range{-1.0, 1.0};
-    heads->y = {range.low, range.high};
-    heads->title =
-        rich("difference of ") + all->symbol + rich(", mean and 95 % interval, " + texts_word(sides.texts_a));
-    heads->brief = rich("difference, mean and 95 % interval, " + texts_word(sides.texts_a));
-    if (sides.texts_a < 2)
-      heads->title = rich("difference of ") + all->symbol + rich(", 1 text"), heads->brief = rich("difference, 1 text");
-    heads->sentence = "Second less first side of each head, in the order of layers";
-    if (sides.texts_a > 1)
-      heads->sentence += ": mean of the differences of " + texts_word(sides.texts_a) +
-                         ", 95 % interval of Student’s *t* over texts (what other texts of this kind would give); "
-                         "black: " +
-                         std::to_string(heads->apart) + " of " + std::to_string(heads->intervals) +
-                         " without 0, where chance alone would give " +
-                         expected_text(0.05 * static_cast<double>(heads->intervals));
-    else
-      heads->sentence += "; one text has no interval";
-    heads->sentence += ".";
-    figure.panels.push_back(std::move(pairs));
-    figure.panels.push_back(std::move(heads));
+    all->sentences["pairs"] = pairs_sentence(*all);
+    all->sentences["differences"] = differences_sentence(sides);
+    figure.panels.push_back(compare_pairs_panel(all));
+    figure.panels.push_back(compare_differences_panel(all));
   } else {
     figure.notes.emplace_back(
         "the sides are of two checkpoints, whose heads are no pairs: their distributions are drawn alone; --paired "
         "pairs them all the same");
   }
-  auto shares = std::make_unique<CompareSharesPanel>();
-  shares->kind = "compare", shares->name = "ecdf", shares->all = all, shares->weight = 0.72f;
-  shares->title = rich("share of heads below ") + all->symbol, shares->brief = rich("share of heads");
-  shares->sentence = "Share of heads whose " + plain_text(rich_title(quantity_title(all->quantity))) +
-                     " is at most that; grey: " + literal_markup(sides.name_a) + ", " +
-                     grouped_text(std::ssize(sides.only_a)) + " heads, means over " + texts_word(sides.texts_a) +
-                     "; green: " + literal_markup(sides.name_b) + ", " + grouped_text(std::ssize(sides.only_b)) +
-                     " heads, " + texts_word(sides.texts_b) + "." + left_out;
-  const auto beyond = [&](const std::vector<double>& values) {
-    return std::ranges::count_if(values, [&](double v) { return all->beyond(v); });
-  };
-  if (const std::int64_t heads = beyond(sides.only_a) + beyond(sides.only_b); heads > 0)
-    shares->sentence += " " + grouped_text(heads) + " of them beyond the axis.";
-  figure.panels.push_back(std::move(shares));
+  figure.panels.push_back(compare_shares_panel(all));
+  const std::string source = against_sentence(runs.front(), choice.against.front());
   for (const auto& panel : figure.panels) panel->source = source;
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 150.0, 57.0);
   // A quantity without a symbol is written out on three axes, for which one row has no room.

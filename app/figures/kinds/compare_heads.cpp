@@ -13,7 +13,6 @@
 namespace headroom {
 namespace {
 
-constexpr double kCompareLevel = 0.05;
 constexpr std::size_t kHashShown = 12;
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -41,15 +40,6 @@ Result<void> same_texts(std::span<const FigureRun> a, std::span<const FigureRun>
   return {};
 }
 
-std::string side_name(const FigureRun& run, const FigureRun& other) {
-  if (run.attribute("checkpoint_sha256") != other.attribute("checkpoint_sha256") &&
-      run.run->model_name != other.run->model_name)
-    return run.run->model_name;
-  if (run.run->what_ifs != other.run->what_ifs)
-    return run.run->what_ifs.empty() ? std::string("unchanged") : joined(run.run->what_ifs);
-  return run.path.stem().string();
-}
-
 // Means over the texts of a side; not finite where one of them is not.
 double side_mean(std::span<const FigureRun> runs, const QuantityRef& quantity, const HeadRef& head) {
   double sum = 0.0;
@@ -58,6 +48,15 @@ double side_mean(std::span<const FigureRun> runs, const QuantityRef& quantity, c
 }
 
 }  // namespace
+
+std::string side_name(const FigureRun& run, const FigureRun& other) {
+  if (run.attribute("checkpoint_sha256") != other.attribute("checkpoint_sha256") &&
+      run.run->model_name != other.run->model_name)
+    return run.run->model_name;
+  if (run.run->what_ifs != other.run->what_ifs)
+    return run.run->what_ifs.empty() ? std::string("unchanged") : joined(run.run->what_ifs);
+  return run.path.stem().string();
+}
 
 MeanInterval mean_interval(std::span<const double> values, double level) {
   MeanInterval result;
@@ -98,6 +97,8 @@ Result<TwoSides> compare_sides(std::span<const FigureRun> a, std::span<const Fig
   HEADROOM_TRY_VOID(one_model_many_texts("compare", b));
   TwoSides sides;
   sides.texts_a = std::ssize(a), sides.texts_b = std::ssize(b);
+  const auto texts = [](std::int64_t count) { return grouped_text(count) + (count == 1 ? " text" : " texts"); };
+  sides.of_a = sides.count_a = texts(sides.texts_a), sides.of_b = sides.count_b = texts(sides.texts_b);
   sides.paired = choice.paired || a.front().attribute("checkpoint_sha256") == b.front().attribute("checkpoint_sha256");
   sides.name_a = side_name(a.front(), b.front()), sides.name_b = side_name(b.front(), a.front());
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(a.front(), choice));
@@ -128,6 +129,7 @@ Result<TwoSides> compare_sides(std::span<const FigureRun> a, std::span<const Fig
   for (const std::int64_t layer : drawn.layers)
     for (const std::int64_t head : drawn.heads) {
       HeadDifference one{{layer, head}};
+      one.n = sides.texts_a;
       one.a = side_mean(a, quantity, one.head), one.b = side_mean(b, quantity, one.head);
       if (!std::isfinite(one.a) || !std::isfinite(one.b)) {
         ++sides.left_out;
