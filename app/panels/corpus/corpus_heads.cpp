@@ -158,32 +158,39 @@ void draw_intervals(const RankPlot& plot) {
   painter.points(crossing, theme.warn, size);
 }
 
+// The heads that are named: the selected one, that of the widest interval, the highest.
+std::vector<std::size_t> named_ranks(const RankPlot& plot) {
+  std::vector<std::size_t> ranks;
+  const auto add = [&](std::size_t rank) {
+    if (rank < plot.ranked.ranked && std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
+  };
+  if (plot.view.head) add(plot.rank_of[*plot.view.head]);
+  if (plot.ranked.widest) add(plot.rank_of[*plot.ranked.widest]);
+  if (plot.ranked.ranked > 1) add(plot.ranked.ranked - 1);
+  return ranks;
+}
+
 void draw_selected(const RankPlot& plot, LabelSpace& space) {
   const Theme& theme = plot.context.theme();
   Painter& painter = plot.context.painter();
-  std::vector<PointName> names;
-  std::vector<std::size_t> named;
-  const auto name = [&](std::size_t rank, Color color) {
-    if (std::ranges::find(named, rank) != named.end()) return;
-    named.push_back(rank);
-    names.push_back({rank, head_text(plot.view.head_at(plot.ranked.order[rank])), {Face::Mono, 11.0f, color}});
-  };
-  if (plot.view.head && plot.rank_of[*plot.view.head] < plot.ranked.ranked) {
-    const std::size_t rank = plot.rank_of[*plot.view.head];
-    const Vec2 at = plot.points[rank];
+  const std::optional<std::size_t> selected = plot.view.head && plot.rank_of[*plot.view.head] < plot.ranked.ranked
+                                                  ? std::optional(plot.rank_of[*plot.view.head])
+                                                  : std::nullopt;
+  if (selected) {
+    const Vec2 at = plot.points[*selected];
     const CorpusIntervals& all = plot.view.intervals;
-    {
-      DataClip clip(painter, plot.frame.inner);
-      painter.line({at.x, plot.frame.inner.y0}, {at.x, plot.frame.inner.y1}, theme.accent.faded(0.5f), 1.0f);
-      if (std::isfinite(all.half(*plot.view.head)))
-        painter.line({at.x, plot.frame.y.pixel(all.low[*plot.view.head])},
-                     {at.x, plot.frame.y.pixel(all.high[*plot.view.head])}, theme.accent, 2.0f);
-      painter.disc(at, 4.0f, theme.accent);
-    }
-    name(rank, theme.accent);
+    DataClip clip(painter, plot.frame.inner);
+    painter.line({at.x, plot.frame.inner.y0}, {at.x, plot.frame.inner.y1}, theme.accent.faded(0.5f), 1.0f);
+    if (std::isfinite(all.half(*plot.view.head)))
+      painter.line({at.x, plot.frame.y.pixel(all.low[*plot.view.head])},
+                   {at.x, plot.frame.y.pixel(all.high[*plot.view.head])}, theme.accent, 2.0f);
+    painter.disc(at, 4.0f, theme.accent);
   }
-  if (plot.ranked.widest) name(plot.rank_of[*plot.ranked.widest], theme.text2);
-  if (plot.ranked.ranked > 1) name(plot.ranked.ranked - 1, theme.text2);
+  std::vector<PointName> names;
+  for (const std::size_t rank : named_ranks(plot))
+    names.push_back({rank,
+                     head_text(plot.view.head_at(plot.ranked.order[rank])),
+                     {Face::Mono, 11.0f, rank == selected ? theme.accent : theme.text2}});
   draw_point_names(painter, theme, space, plot.points, names, NamePlaces::Free);
 }
 
@@ -200,10 +207,11 @@ void follow_pointer_by_rank(const RankPlot& plot) {
   const CorpusIntervals& all = plot.view.intervals;
   const Vec2 at = plot.points[rank];
   context.painter().ring(at, 5.0f, context.theme().text, 1.5f);
-  std::string tip = head_text(head) + "\n" + quantity_title(plot.view.ref) + "  " + plot.view.number(all.mean[place]);
+  std::string tip = head_text(head) + "\n" + quantity_title(plot.view.ref) + "  " +
+                    plot.view.number(all.mean[place], all.half(place));
   if (std::isfinite(all.half(place))) {
-    tip += "\n" + interval_kind_text(plot.view) + "  " + plot.view.number(all.low[place]) + " … " +
-           plot.view.number(all.high[place]);
+    tip += "\n" + interval_kind_text(plot.view) + "  " + plot.view.number(all.low[place], all.half(place)) + " … " +
+           plot.view.number(all.high[place], all.half(place));
     if (plot.view.level && crosses(all, place, *plot.view.level))
       tip += "\nthe interval holds " + threshold_name(plot.view.ref.info) + ": not settled";
   }
@@ -276,6 +284,11 @@ void draw_rank_plot(PanelContext& context, const CorpusView& view, Rect area) {
   draw_plot_ground(context.painter(), plot.frame, theme);
   draw_crossing_ground(plot);
   LabelSpace space(plot.frame.inner, 2.0f);
+  // Lines to the names of heads rise there: names of levels stand elsewhere.
+  constexpr float kRise = 40.0f;
+  for (const std::size_t rank : named_ranks(plot))
+    space.block(
+        Rect{plot.points[rank].x - 2.0f, plot.points[rank].y - kRise, plot.points[rank].x + 2.0f, plot.points[rank].y});
   draw_levels(plot, space);
   draw_intervals(plot);
   draw_selected(plot, space);

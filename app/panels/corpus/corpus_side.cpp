@@ -90,16 +90,16 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
   const auto statistic = [&](Statistic which) { return view.statistic(which, head); };
   heading_line(context, body, quantity_heading(view.ref), "");
   const double count = statistic(Statistic::Count), error = statistic(Statistic::StandardError);
-  const std::string mean = view.number(statistic(Statistic::Mean));
+  const std::string mean = view.number(statistic(Statistic::Mean), error);
   if (std::isfinite(error))
-    number_line(context, body, "mean ± s.e.", mean + " ± " + view.number(error), "", theme.text);
+    number_line(context, body, "mean ± s.e.", mean + " ± " + view.number(error, error), "", theme.text);
   else
     number_line(context, body, "mean", mean, "no standard error", theme.text);
   const auto interval = [&](const char* name, Statistic low, Statistic high, bool shown) {
     const double a = statistic(low), b = statistic(high);
     if (!std::isfinite(a)) return number_line(context, body, name, "–", "", theme.text3);
     const bool holds = view.level && a <= *view.level && b >= *view.level;
-    number_line(context, body, name, view.number(a) + " … " + view.number(b),
+    number_line(context, body, name, view.number(a, error) + " … " + view.number(b, error),
                 holds ? "holds " + threshold_name(view.ref.info) : "",
                 holds && shown ? theme.warn
                 : shown        ? theme.text
@@ -107,7 +107,8 @@ void draw_head_numbers(PanelContext& context, const CorpusView& view, Rect& body
   };
   interval("95 %, t", Statistic::CiLow, Statistic::CiHigh, !view.bootstrap);
   interval("95 %, bootstrap", Statistic::BootstrapLow, Statistic::BootstrapHigh, view.bootstrap);
-  number_line(context, body, "std", view.number(statistic(Statistic::Deviation)), "over sequences", theme.text);
+  number_line(context, body, "std", view.number(statistic(Statistic::Deviation), statistic(Statistic::Deviation)),
+              "over sequences", theme.text);
   const auto extreme = [&](Statistic which) {
     const double value = statistic(which);
     if (!view.values) return std::string();

@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/model/head_address.h"
+#include "core/run/number_digits.h"
 
 namespace headroom {
 namespace {
@@ -43,13 +44,13 @@ double CorpusView::statistic(Statistic which, std::size_t place) const {
   return found->second[(static_cast<std::size_t>(which) * heads + place) * ref.info->elements() + ref.index];
 }
 
-std::string CorpusView::number(double value) const {
-  return ref.info == nullptr ? std::string("–") : number_text(*ref.info, value);
+std::string CorpusView::number(double value, double uncertainty) const {
+  return ref.info == nullptr ? std::string("–") : number_text(*ref.info, value, decimals_by(*ref.info, uncertainty));
 }
 
 std::string CorpusView::half_text(std::size_t place) const {
   const double half = intervals.half(place);
-  return std::isfinite(half) ? "± " + number(half) : std::string();
+  return std::isfinite(half) ? "± " + number(half, half) : std::string();
 }
 
 std::string so_far_text(const CorpusView& view) {

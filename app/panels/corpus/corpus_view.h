@@ -11,6 +11,7 @@
 
 #include "app/panels/panel.h"
 #include "app/session/corpus_entry.h"
+#include "core/base/numbers.h"
 #include "core/run/quantity_info.h"
 
 namespace headroom {
@@ -30,8 +31,8 @@ struct CorpusView {
   [[nodiscard]] bool any_interval() const;
   // A statistic of one head; NaN where the file has none.
   [[nodiscard]] double statistic(Statistic which, std::size_t place) const;
-  // "0.786", and with "± 0.030": half of the interval.
-  [[nodiscard]] std::string number(double value) const;
+  // "0.786", as exact as `uncertainty` lets it be; "± 0.030": half of the interval.
+  [[nodiscard]] std::string number(double value, double uncertainty = kNaN) const;
   [[nodiscard]] std::string half_text(std::size_t place) const;
 };
 // Nothing where no corpus is shown.

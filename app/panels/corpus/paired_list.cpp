@@ -14,11 +14,13 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "core/base/number_text.h"
+#include "core/run/number_digits.h"
 
 namespace headroom {
 namespace {
 
-constexpr float kChangeRow = 20.0f, kNameWidth = 64.0f;
+constexpr float kChangeRow = 20.0f, kNameWidth = 56.0f;
+constexpr float kMeanWidth = 42.0f, kChangeWidth = 64.0f, kChanceWidth = 44.0f;  // at least
 
 // Right ends of the columns: A, B, change, half of the interval, q; as many as there is room for.
 struct ChangeColumns {
@@ -27,14 +29,16 @@ struct ChangeColumns {
 
 ChangeColumns change_columns(Rect row) {
   ChangeColumns columns;
-  const bool wide = row.width() >= kNameWidth + 5.0f * 52.0f, half = row.width() >= kNameWidth + 3.0f * 60.0f;
-  const float count = wide ? 5.0f : half ? 3.0f : 2.0f, each = (row.width() - kNameWidth) / count;
+  const float room = row.width() - kNameWidth, least = kChangeWidth + kChanceWidth, with_half = least + kChangeWidth,
+              all = with_half + 2.0f * kMeanWidth;
+  const bool wide = room >= all, half = room >= with_half;
+  const float stretch = room / (wide ? all : half ? with_half : least);
   float x = row.x0 + kNameWidth;
-  const auto next = [&] { return x += each; };
-  if (wide) columns.a = next(), columns.b = next();
-  columns.change = next();
-  if (half) columns.half = next();
-  columns.q = next();
+  const auto next = [&](float width) { return x += stretch * width; };
+  if (wide) columns.a = next(kMeanWidth), columns.b = next(kMeanWidth);
+  columns.change = next(kChangeWidth);
+  if (half) columns.half = next(kChangeWidth);
+  columns.q = next(kChanceWidth);
   return columns;
 }
 
@@ -63,11 +67,12 @@ void draw_change_row(PanelContext& context, const PairedView& view, const Change
   painter.text_at(row.x0, y, name, {Face::Mono, 11.0f, ink});
   put(columns.a, number_text(*view.ref.info, change.mean_a), {Face::Mono, 11.0f, theme.text2});
   put(columns.b, number_text(*view.ref.info, change.mean_b), {Face::Mono, 11.0f, theme.text2});
-  put(columns.change, view.number(mean_change(change)),
+  const double half = half_of(change);
+  put(columns.change, view.number(mean_change(change), half),
       {sure ? Face::MonoSemibold : Face::Mono, 11.0f,
        sure ? (mean_change(change) > 0.0 ? theme.first : theme.second) : ink});
-  const double half = 0.5 * (of(change.change, Statistic::CiHigh) - of(change.change, Statistic::CiLow));
-  put(columns.half, std::isfinite(half) ? "± " + number_text(*view.ref.info, half) : "–",
+  put(columns.half,
+      std::isfinite(half) ? "± " + number_text(*view.ref.info, half, decimals_by(*view.ref.info, half)) : "–",
       {Face::Mono, 11.0f, theme.text3});
   put(columns.q, p_text(change.q), {Face::Mono, 11.0f, ink});
 }

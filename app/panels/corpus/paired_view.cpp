@@ -5,6 +5,7 @@
 
 #include "core/base/number_text.h"
 #include "core/model/head_address.h"
+#include "core/run/number_digits.h"
 
 namespace headroom {
 
@@ -50,9 +51,14 @@ std::vector<std::size_t> changed_places(const PairedView& view) {
   return places;
 }
 
-std::string PairedView::number(double value) const {
+std::string PairedView::number(double value, double uncertainty) const {
   if (ref.info == nullptr || !std::isfinite(value)) return "–";
-  return signed_text(shown_value(*ref.info, value), ref.info->decimals + 1);
+  return signed_text(shown_value(*ref.info, value),
+                     std::max(ref.info->decimals + 1, decimals_by(*ref.info, uncertainty)));
+}
+
+double half_of(const PairedChange& change) {
+  return 0.5 * (of(change.change, Statistic::CiHigh) - of(change.change, Statistic::CiLow));
 }
 
 std::string p_text(double p) {
@@ -63,9 +69,11 @@ std::string p_text(double p) {
 std::string change_sentence(const PairedView& view, const PairedChange& change) {
   const double mean = mean_change(change);
   if (!std::isfinite(mean)) return "no sequence has both";
-  std::string text = view.number(mean);
+  const double half = half_of(change);
+  std::string text = view.number(mean, half);
   const double low = of(change.change, Statistic::CiLow), high = of(change.change, Statistic::CiHigh);
-  if (std::isfinite(low) && std::isfinite(high)) text += ", 95 % " + view.number(low) + " … " + view.number(high);
+  if (std::isfinite(low) && std::isfinite(high))
+    text += ", 95 % " + view.number(low, half) + " … " + view.number(high, half);
   if (std::isfinite(change.p)) text += ", p " + p_text(change.p);
   return text;
 }

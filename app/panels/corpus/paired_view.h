@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/panels/panel.h"
+#include "core/base/numbers.h"
 #include "core/corpus/paired.h"
 #include "core/run/quantity_info.h"
 
@@ -25,13 +26,15 @@ struct PairedView {
   [[nodiscard]] HeadRef head_at(std::size_t place) const {
     return headroom::head_at(a.corpus.file->layers, a.corpus.file->heads, place);
   }
-  [[nodiscard]] std::string number(double value) const;  // with a sign
+  // With a sign, as exact as `uncertainty` lets it be.
+  [[nodiscard]] std::string number(double value, double uncertainty = kNaN) const;
 };
 // Nothing where two corpora are not compared.
 [[nodiscard]] std::optional<PairedView> paired_view(const State& state);
 
 // Places of heads that have a change.
 [[nodiscard]] std::vector<std::size_t> changed_places(const PairedView& view);
+[[nodiscard]] double half_of(const PairedChange& change);  // of the 95 % t interval; NaN without one
 [[nodiscard]] inline double mean_change(const PairedChange& change) { return of(change.change, Statistic::Mean); }
 // As `headroom compare` counts them.
 [[nodiscard]] inline bool changes_surely(const PairedChange& change) { return change.q <= PairedChange::kLevel; }
