@@ -125,8 +125,7 @@ def test_changes_are_those_of_the_sequences(drawn, files, quantity, dataset, com
         assert f"sequences {file.attrs['ids_sha256'][:12]}" in said
 
 
-def test_corpora_differ_by_chance_as_often_as_they_may(drawn, files):
-    """A corpus beside itself: nothing changes, and nothing is said to."""
+def test_of_a_corpus_beside_itself_nothing_is_said_to_change(drawn, files):
     svg, marks, _ = drawn(files["first"], "--against", files["first"])
     assert "0 of 16 heads change at q ≤ 0.05" in svg.description and (marks[marks["panel"] == "b"]["y"] == 0).all()
     assert "A change of" not in svg.description

@@ -14,6 +14,7 @@
 #include "core/base/numbers.h"
 #include "core/corpus/paired.h"
 #include "core/io/run_file.h"
+#include "core/model/head_address.h"
 
 namespace headroom {
 namespace {
@@ -32,12 +33,20 @@ std::string change_text(const PairedChange& one) {
   return text + (std::isfinite(one.p) ? ", " + p_of(one.p) : "") + ")";
 }
 
+std::size_t elements_of(const FigureRun& run, const QuantityRef& quantity) {
+  return run.run->layers.size() * run.run->heads.size() * quantity.info->elements();
+}
+
+// Of a head that the file has, in [layers, heads, elements].
+std::size_t element_of(const FigureRun& run, HeadRef head, const QuantityRef& quantity) {
+  return *place_of(run.run->layers, run.run->heads, head) * quantity.info->elements() + quantity.index;
+}
+
 // Means over sequences of the heads that are drawn, of a corpus alone.
 Result<std::vector<double>> means_of(const RunFile& file, const FigureRun& run, const QuantityRef& quantity,
                                      const DrawnHeads& drawn, std::int64_t& left_out) {
   const std::string path(quantity.info->name);
   const DatasetInfo* info = file.find(path);
-  const std::size_t heads = run.run->heads.size(), elements = quantity.info->elements();
   if (info == nullptr || info->shape.size() < 3 || info->shape[0] != std::int64_t{kStatistics})
     return Error(ErrorCode::Corrupt, "the corpus lacks a dataset, or it has another shape")
         .at_tensor(path)
@@ -45,14 +54,12 @@ Result<std::vector<double>> means_of(const RunFile& file, const FigureRun& run, 
   std::vector<std::int64_t> start(info->shape.size(), 0), count = info->shape;
   start[0] = static_cast<std::int64_t>(Statistic::Mean), count[0] = 1;
   HEADROOM_TRY(const std::vector<double> values, file.read_part(path, start, count));
-  if (values.size() != run.run->layers.size() * heads * elements)
+  if (values.size() != elements_of(run, quantity))
     return refused(quantity_text(quantity) + " of " + run.name() + " has another shape");
   std::vector<double> means;
   for (const std::int64_t layer : drawn.layers)
     for (const std::int64_t head : drawn.heads) {
-      const auto l = static_cast<std::size_t>(std::ranges::find(run.run->layers, layer) - run.run->layers.begin()),
-                 h = static_cast<std::size_t>(std::ranges::find(run.run->heads, head) - run.run->heads.begin());
-      const double value = values[(l * heads + h) * elements + quantity.index];
+      const double value = values[element_of(run, {layer, head}, quantity)];
       if (std::isfinite(value))
         means.push_back(value);
       else
@@ -64,13 +71,10 @@ Result<std::vector<double>> means_of(const RunFile& file, const FigureRun& run, 
 
 void take_pairs(TwoSides& sides, const FigureRun& a, const PairedQuantity& found, const QuantityRef& quantity,
                 const DrawnHeads& drawn) {
-  const std::size_t heads = a.run->heads.size(), elements = quantity.info->elements();
   std::vector<double> detectable;
   for (const std::int64_t layer : drawn.layers)
     for (const std::int64_t head : drawn.heads) {
-      const auto l = static_cast<std::size_t>(std::ranges::find(a.run->layers, layer) - a.run->layers.begin()),
-                 h = static_cast<std::size_t>(std::ranges::find(a.run->heads, head) - a.run->heads.begin());
-      const PairedChange& change = found.changes[(l * heads + h) * elements + quantity.index];
+      const PairedChange& change = found.changes[element_of(a, {layer, head}, quantity)];
       HeadDifference one{{layer, head}};
       one.a = change.mean_a, one.b = change.mean_b;
       if (!std::isfinite(one.a) || !std::isfinite(one.b)) {
@@ -116,14 +120,11 @@ Result<TwoSides> compare_corpus_sides(const FigureRun& a, const FigureRun& b, co
                (compared->documents == 1 ? " document" : " documents");
   sides.count_b = sides.count_a, sides.of_b = "the same";
   sides.name_a = side_name(a, b), sides.name_b = side_name(b, a);
-  const std::size_t elements = quantity.info->elements();
   const PairedQuantity* found = nullptr;
   for (const PairedQuantity& one : compared->quantities) {
     if (one.name == "next_token_loss" && one.changes.size() == 1 && std::isfinite(one.changes.front().mean_a))
       sides.over_all += " Next-token loss, nats: " + change_text(one.changes.front()) + ".";
-    if (one.name == name && one.by_head() &&
-        one.changes.size() == a.run->layers.size() * a.run->heads.size() * elements)
-      found = &one;
+    if (one.name == name && one.by_head() && one.changes.size() == elements_of(a, quantity)) found = &one;
   }
   if (found != nullptr && quantity.index < found->over_heads.size())
     sides.over_all =
