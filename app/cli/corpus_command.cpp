@@ -74,7 +74,8 @@ nlohmann::json corpus_json(const CorpusRequest& request, const RunNotes& notes, 
   nlohmann::json result = {{"path", request.run.output.string()},
                            {"nothing_to_do", outcome.nothing_to_do},
                            {"plan", plan_json(*request.plan)},
-                           {"sequences", outcome.sequences}};
+                           {"sequences", outcome.sequences},
+                           {"self_check", {{"violations", outcome.violations}}}};
   if (outcome.nothing_to_do) return result;
   result["documents"] = outcome.summary.documents;
   result["resumed"] = outcome.resumed;
@@ -245,8 +246,7 @@ int run_corpus_command(const CorpusArguments& given) {
     print_json(corpus_json(request, prepared->notes, (*backend)->info().threads, *outcome));
   else
     std::fputs(corpus_text(request, prepared->notes, *outcome).c_str(), stdout);
-  for (const std::string& violation : outcome->violations)
-    std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
+  warn_of_violations(outcome->violations);
   if (!outcome->violations.empty()) return kInternalBug;
   if (outcome->non_finite == 0) return 0;
   warn_of_non_finite(outcome->non_finite);
@@ -273,16 +273,19 @@ int run_merge(const MergeArguments& arguments) {
                 {"sequences", outcome->sequences},
                 {"missing", outcome->missing},
                 {"non_finite", outcome->non_finite},
+                {"self_check", {{"violations", outcome->violations}}},
                 {"notes", outcome->notes},
                 {"size_bytes", outcome->size_bytes}});
   else
     std::printf("%lld sequences of %lld parts. Wrote %s.\n", static_cast<long long>(outcome->sequences),
                 static_cast<long long>(outcome->parts), escape_for_terminal(request.output.string()).c_str());
   if (outcome->non_finite > 0) warn_of_non_finite(outcome->non_finite);
-  if (outcome->missing.empty()) return outcome->non_finite > 0 ? kPartialResult : 0;
-  std::fprintf(stderr, "warning: the sequences %s are missing\n", outcome->missing.c_str());
+  if (!outcome->missing.empty())
+    std::fprintf(stderr, "warning: the sequences %s are missing\n", outcome->missing.c_str());
   if (!outcome->advice.empty()) std::fprintf(stderr, "hint: %s\n", outcome->advice.c_str());
-  return kPartialResult;
+  warn_of_violations(outcome->violations);
+  if (!outcome->violations.empty()) return kInternalBug;
+  return outcome->non_finite > 0 || !outcome->missing.empty() ? kPartialResult : 0;
 }
 
 }  // namespace headroom

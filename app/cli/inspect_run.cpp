@@ -24,6 +24,7 @@
 #include "core/base/format.h"
 #include "core/base/number_text.h"
 #include "core/checkpoint/tensor_info.h"
+#include "core/corpus/shard_origin.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
@@ -356,6 +357,12 @@ constexpr std::array kCorpusFacts = {"model_id",       "sequences",     "sequenc
                                      "data",           "created_utc",   "source",        "command_line",
                                      "model_type",     "dtype_compute", "backend",       "checkpoint_sha256"};
 
+Result<void> print_violations(const RunFile& file) {
+  HEADROOM_TRY(const std::vector<std::string> violations, read_violations(file));
+  for (const std::string& violation : violations) print_fact("self-check", "FAILED: " + violation);
+  return {};
+}
+
 Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   const bool ran = text("schema_name") == kCorpusSchemaName;
@@ -382,6 +389,7 @@ Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size,
       print_fact(format("sinks above %g", epsilons[e]).c_str(),
                  interval(rate[3 * e], rate[3 * step + 3 * e], rate[4 * step + 3 * e]) + " of the heads");
   }
+  HEADROOM_TRY_VOID(print_violations(file));
   print_fact("plan", text("plan_sha256"));
   if (datasets) print_datasets(file);
   return {};
@@ -411,6 +419,7 @@ Result<void> print_series_facts(const std::filesystem::path& path, std::uint64_t
     print_fact(format("step %.0f", steps[i]).c_str(),
                format("next-token loss %.4f, 95 %% [%.4f, %.4f] nats", of_step[0], of_step[3], of_step[4]));
   }
+  HEADROOM_TRY_VOID(print_violations(file));
   print_fact("plan", text("plan_sha256"));
   if (datasets) print_datasets(file);
   return {};

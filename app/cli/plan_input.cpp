@@ -113,6 +113,11 @@ void print_notes(const std::vector<std::string>& warnings) {
                  warning.starts_with("warning: ") ? "" : "note: ", escape_for_terminal(warning).c_str());
 }
 
+void warn_of_violations(const std::vector<std::string>& violations) {
+  for (const std::string& violation : violations)
+    std::fprintf(stderr, "warning: self-check: %s\n", escape_for_terminal(violation).c_str());
+}
+
 nlohmann::json statistics_json(const StatisticValues& values) {
   nlohmann::json object = nlohmann::json::object();
   for (std::size_t i = 0; i < kStatistics; ++i) {

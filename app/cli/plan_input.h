@@ -41,5 +41,7 @@ namespace headroom {
 void print_json(const nlohmann::json& value);
 // On standard error; what begins with "warning: " as it is.
 void print_notes(const std::vector<std::string>& notes);
+// Of the self-check, on standard error.
+void warn_of_violations(const std::vector<std::string>& violations);
 
 }  // namespace headroom

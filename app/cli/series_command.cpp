@@ -301,6 +301,7 @@ void print_series_json(const SeriesArguments& arguments, const SeriesRun& run) {
                                  {"sequences", run.sequences},
                                  {"documents", run.documents},
                                  {"epsilon", run.epsilons},
+                                 {"self_check", {{"violations", run.violations}}},
                                  {"steps", std::move(steps)},
                                  {"size_bytes", run.outcome.size_bytes}};
   print_json(result);
@@ -371,8 +372,7 @@ int run_series(const SeriesArguments& arguments) {
     std::fprintf(stderr,
                  "warning: checkpoints were run on different processors or threads, whose last bits may differ: %s\n",
                  escape_for_terminal(run->outcome.different_kinds).c_str());
-  for (const std::string& violation : run->violations)
-    std::fprintf(stderr, "warning: self-check: %s\n", escape_for_terminal(violation).c_str());
+  warn_of_violations(run->violations);
   if (!run->violations.empty()) return kInternalBug;
   std::int64_t non_finite = 0;
   for (const SeriesStep& step : run->outcome.steps) non_finite += step.non_finite;

@@ -29,6 +29,8 @@ struct FigureHistory;  // figure_runs.h
 
 // Attribute of a run that was read of a file: the file's SHA-256, 64 digits.
 inline constexpr const char* kFileHash = "file_sha256";
+// And the first sentence of what the self-check found wrong in a corpus.
+inline constexpr const char* kFirstViolation = "first_violation";
 
 // One file: of a run, or of the history of a training.
 struct FigureRun {

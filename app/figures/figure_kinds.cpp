@@ -271,7 +271,11 @@ std::string run_sentence(const RunSnapshot& run) {
   if (attribute("first_token_is_bos") == "0") text += ", no BOS";
   if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layers_title(run.layers, run.all_layers);
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
+  if (const std::string missing = attribute("sequences_missing"); !missing.empty())
+    text += ", without sequences " + missing;
   text += ".";
+  if (const std::string violation = attribute(kFirstViolation); !violation.empty())
+    text += " The self-check found wrong numbers: " + literal_markup(violation) + ".";
   std::string hashes = attribute("source");
   const auto add = [&](const std::string& name, const std::string& hash) {
     if (hash.size() >= kDigitsShown) hashes += (hashes.empty() ? "" : ", ") + name + " " + hash.substr(0, kDigitsShown);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/checkpoint/sha256.h"
+#include "core/corpus/shard_origin.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
@@ -90,12 +91,15 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
                              "cells_asked",
                              "cells_done",
                              "non_finite_prompts",
+                             "sequences_missing",
                              "ids_sha256"})
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
     HEADROOM_TRY(attributes[kFileHash], sha256_of_file(path));
     if (schema == kBlocksSchemaName || schema == kCircuitsSchemaName || schema == kSeriesSchemaName ||
         schema == kCorpusSchemaName || schema == kNeedleSchemaName) {
+      HEADROOM_TRY(const std::vector<std::string> violations, read_violations(*file));
+      if (!violations.empty()) attributes[kFirstViolation] = violations.front();
       HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
       return FigureRun{path, std::move(heads)};
     }

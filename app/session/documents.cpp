@@ -278,6 +278,8 @@ void Documents::corpus_opened(const std::string& path, const OpenOptions& option
   run.data = std::move(result->run);
   if (const std::string missing = run.corpus.file->attribute("sequences_missing"); !missing.empty())
     inbox_.message(MessageLevel::Warning, opened_title(path) + " is partial: sequences " + missing + " are missing");
+  for (const std::string& violation : run.corpus.file->violations)
+    inbox_.message(MessageLevel::Error, opened_title(path) + ": self-check: " + violation);
   show_file_run(std::move(run), options);
   state_.view.centre = CentreView::Map;
   state_.overlay = Overlay::None;

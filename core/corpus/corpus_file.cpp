@@ -273,6 +273,8 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(add("device", ElementType::String, "1", "its device"));
     HEADROOM_TRY_VOID(add("kernel_target", ElementType::String, "1", "the instructions that were used"));
     HEADROOM_TRY_VOID(add("threads", ElementType::Int32, "1", "number of threads"));
+    HEADROOM_TRY_VOID(add("self_check", ElementType::String, "1",
+                          "what the self-check found wrong, a line each; empty: nothing"));
     return add("seconds", ElementType::Float64, "s", "time that the sequences took");
   }
 
@@ -509,6 +511,7 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(texts("shards/device", [](const ShardOrigin& s) { return s.device; }));
     HEADROOM_TRY_VOID(texts("shards/kernel_target", [](const ShardOrigin& s) { return s.kernel_target; }));
     HEADROOM_TRY_VOID(numbers("shards/threads", [](const ShardOrigin& s) { return s.threads; }));
+    HEADROOM_TRY_VOID(texts("shards/self_check", [](const ShardOrigin& s) { return stored_violations(s.violations); }));
     return numbers("shards/seconds", [](const ShardOrigin& s) { return s.seconds; });
   }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/corpus/progress_log.h"
+#include "core/corpus/shard_origin.h"
 #include "core/corpus/statistics.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
@@ -73,14 +75,18 @@ std::string log_settings(const std::string& settings, const ShardRange& range, c
   return all.dump();
 }
 
-// Whether the target is the finished file of these settings.
-bool is_finished(const std::filesystem::path& target, const std::string& settings, const ShardRange& range) {
+// What the self-check found wrong in the target, where that is the finished file of these settings.
+std::optional<std::vector<std::string>> if_finished(const std::filesystem::path& target, const std::string& settings,
+                                                    const ShardRange& range) {
   const auto file = RunFile::open(target);
-  if (!file) return false;
+  if (!file) return std::nullopt;
   const auto schema = (*file)->root_attribute("schema_name"), found = (*file)->root_attribute("settings");
   const auto first = (*file)->read_axis("sequences/sequence");
-  return schema && *schema == kCorpusSchemaName && found && *found == settings && first && !first->empty() &&
-         first->front() == static_cast<double>(range.first) && std::ssize(*first) == range.count;
+  const auto violations = read_violations(**file);
+  if (schema && *schema == kCorpusSchemaName && found && *found == settings && first && !first->empty() &&
+      first->front() == static_cast<double>(range.first) && std::ssize(*first) == range.count && violations)
+    return *violations;
+  return std::nullopt;
 }
 
 // The request of one sequence, as it would be given to analyze().
@@ -136,10 +142,13 @@ class CorpusRun {
     const std::filesystem::path& target = request_.run.output;
     const std::string of_log =
         log_settings(settings_, range_, request_.run.device, outcome_.attention.kernel_target, backend_.info().threads);
-    if (!request_.run.force && using_files(watch_.files, [&] { return is_finished(target, settings_, range_); })) {
+    std::optional<std::vector<std::string>> there;
+    if (!request_.run.force) there = using_files(watch_.files, [&] { return if_finished(target, settings_, range_); });
+    if (there) {
       // By a process that ended between its last two steps.
       ProgressLog::remove_left_over(target, of_log);
       outcome_.nothing_to_do = true;
+      outcome_.violations = std::move(*there);
       outcome_.sequences = range_.count;
       return std::move(outcome_);
     }
@@ -260,6 +269,7 @@ class CorpusRun {
     shard.kernel_target = outcome_.attention.kernel_target;
     shard.threads = info.threads;
     shard.seconds = log_->seconds();
+    shard.violations = log_->violations();
     content.shards = {std::move(shard)};
     content.sink_null = plan_.sink_null;
     content.keep = request_.keep;

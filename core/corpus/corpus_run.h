@@ -37,7 +37,7 @@ struct CorpusOutcome {
   bool nothing_to_do = false;  // the target was there, of the same settings
   std::int64_t sequences = 0, resumed = 0, non_finite = 0;
   AttentionChoice attention;
-  std::vector<std::string> violations;  // of the self-check, also of what was run before; at most a few sentences
+  std::vector<std::string> violations;  // of the self-check, also of what was run before; a few sentences a shard
   std::vector<std::string> notes;
   double seconds = 0.0;
   std::size_t size_bytes = 0;

@@ -7,6 +7,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/parse_number.h"
+#include "core/corpus/shard_origin.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/run/capture_prompt.h"
@@ -73,6 +74,7 @@ class CorpusReader {
     HEADROOM_TRY_VOID(read_sequences());
     HEADROOM_TRY_VOID(read_documents());
     HEADROOM_TRY_VOID(read_fixed());
+    HEADROOM_TRY(corpus_->violations, read_violations(file_));
     return std::shared_ptr<const OpenedCorpus>(corpus_);
   }
 

@@ -41,6 +41,7 @@ struct OpenedCorpus {
   bool ids = false;                      // the sequences' tokens are in the file
   std::vector<std::int64_t> steps;       // ascending, of a series; empty: one checkpoint
   std::vector<std::string> checkpoints;  // their names
+  std::vector<std::string> violations;   // of the self-check, when it was run
   bool growing = false;                  // no file yet: what a run that goes on, or was stopped, has so far
 
   [[nodiscard]] std::int64_t sequences() const { return static_cast<std::int64_t>(number.size()); }

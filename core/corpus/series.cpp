@@ -142,6 +142,10 @@ class SeriesWriter {
       steps_.push_back(static_cast<double>(part.step));
       auto of_part_alone = read_origins(*opened.file);
       if (!of_part_alone) return of_part(of_part_alone.error(), part);
+      Names violations;
+      for (const ShardOrigin& origin : *of_part_alone)
+        violations.insert(violations.end(), origin.violations.begin(), origin.violations.end());
+      self_checks_.push_back(stored_violations(violations));
       origins.insert(origins.end(), of_part_alone->begin(), of_part_alone->end());
       SeriesStep step;
       const std::size_t rates = layout_.rates();
@@ -197,7 +201,9 @@ class SeriesWriter {
           HEADROOM_TRY_VOID(define_quantity(*writer_, quantity, layout_.shape().real));
     HEADROOM_TRY_VOID(define_sequences());
     for (const auto& [name, long_name] : {std::pair("name", "name of the checkpoint's path"),
-                                          std::pair("sha256", "SHA-256 of each file of the checkpoint")}) {
+                                          std::pair("sha256", "SHA-256 of each file of the checkpoint"),
+                                          std::pair("self_check", "what the self-check found wrong, a line each; "
+                                                                  "empty: nothing")}) {
       DatasetDef def = number(name, {}, "1", long_name, long_name);
       def.group = "checkpoints";
       def.axes = {"step"};
@@ -316,7 +322,8 @@ class SeriesWriter {
     Names names;
     for (const SeriesPart& each : request_.parts) names.push_back(stored_text(each.name));
     HEADROOM_TRY_VOID(writer_->write_strings("checkpoints/name", start, count, names));
-    return writer_->write_strings("checkpoints/sha256", start, count, hashes_);
+    HEADROOM_TRY_VOID(writer_->write_strings("checkpoints/sha256", start, count, hashes_));
+    return writer_->write_strings("checkpoints/self_check", start, count, self_checks_);
   }
 
   // Values of a dataset of this step; `extents` without the step.
@@ -468,7 +475,7 @@ class SeriesWriter {
   std::int64_t sequences_ = 0;
   std::vector<std::int64_t> documents_;  // of each sequence
   std::string settings_;
-  Names hashes_;
+  Names hashes_, self_checks_;
   std::vector<double> steps_;
   std::unique_ptr<RunFileWriter> writer_;
   SeriesOutcome outcome_;

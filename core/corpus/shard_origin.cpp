@@ -1,11 +1,35 @@
 #include "core/corpus/shard_origin.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string_view>
 
 #include "core/base/format.h"
+#include "core/run/provenance.h"
 
 namespace headroom {
+namespace {
+
+constexpr const char* kOfShards = "shards/self_check";
+constexpr const char* kOfCheckpoints = "checkpoints/self_check";
+
+Result<std::vector<std::string>> texts_if_any(const RunFile& file, const char* path) {
+  if (file.find(path) == nullptr) return std::vector<std::string>();
+  return file.read_strings(path);
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
 
 Result<std::vector<ShardOrigin>> read_origins(const RunFile& file) {
   HEADROOM_TRY(const std::vector<double> first, file.read("shards/first"));
@@ -20,10 +44,13 @@ Result<std::vector<ShardOrigin>> read_origins(const RunFile& file) {
   for (const std::size_t size : {count.size(), threads.size(), seconds.size(), names.size(), hashes.size(),
                                  hosts.size(), devices.size(), targets.size()})
     if (size != first.size()) return Error(ErrorCode::Corrupt, "a part does not say where it was run");
+  HEADROOM_TRY(std::vector<std::string> violations, texts_if_any(file, kOfShards));
+  violations.resize(first.size());
   std::vector<ShardOrigin> origins;
   for (std::size_t i = 0; i < first.size(); ++i)
     origins.push_back({static_cast<std::int64_t>(first[i]), static_cast<std::int64_t>(count[i]), names[i], hashes[i],
-                       hosts[i], devices[i], targets[i], static_cast<std::int64_t>(threads[i]), seconds[i]});
+                       hosts[i], devices[i], targets[i], static_cast<std::int64_t>(threads[i]), seconds[i],
+                       lines_of(violations[i])});
   return origins;
 }
 
@@ -35,6 +62,25 @@ std::string different_kinds(std::span<const ShardOrigin> origins) {
   std::string listed;
   for (const std::string& kind : kinds) listed += (listed.empty() ? "" : ", ") + kind;
   return kinds.size() > 1 ? listed : "";
+}
+
+std::string stored_violations(const std::vector<std::string>& violations) {
+  std::string lines;
+  for (const std::string& violation : violations) lines += (lines.empty() ? "" : "\n") + stored_text(violation);
+  return lines;
+}
+
+Result<std::vector<std::string>> read_violations(const RunFile& file) {
+  HEADROOM_TRY(const std::vector<std::string> shards, texts_if_any(file, kOfShards));
+  HEADROOM_TRY(const std::vector<std::string> checkpoints, texts_if_any(file, kOfCheckpoints));
+  HEADROOM_TRY(std::vector<std::string> names, texts_if_any(file, "checkpoints/name"));
+  names.resize(checkpoints.size());
+  std::vector<std::string> all;
+  for (const std::string& shard : shards)
+    for (const std::string& line : lines_of(shard)) all.push_back(line);
+  for (std::size_t i = 0; i < checkpoints.size(); ++i)
+    for (const std::string& line : lines_of(checkpoints[i])) all.push_back(names[i] + ": " + line);
+  return all;
 }
 
 }  // namespace headroom

@@ -17,11 +17,17 @@ struct ShardOrigin {
   std::string file, sha256, host, device, kernel_target;
   std::int64_t threads = 0;
   double seconds = 0.0;
+  std::vector<std::string> violations;  // of the self-check
 };
 
 // Corrupt where the file does not say it of every range.
 [[nodiscard]] Result<std::vector<ShardOrigin>> read_origins(const RunFile& file);
 // "cpu AVX2 with 2 threads, …" of all kinds of machines among them; empty: there is one.
 [[nodiscard]] std::string different_kinds(std::span<const ShardOrigin> origins);
+// One dataset of sentences holds them, a line each.
+[[nodiscard]] std::string stored_violations(const std::vector<std::string>& violations);
+// What the self-check found wrong in a corpus, part by part, or in a series, each sentence with the checkpoint before
+// it. Files that were written before it was kept say nothing.
+[[nodiscard]] Result<std::vector<std::string>> read_violations(const RunFile& file);
 
 }  // namespace headroom

@@ -321,6 +321,29 @@ def test_shards_in_any_number_and_order_are_the_single_run(corpus, warm_command,
             assert part.attrs["sequences_all"] == 21
 
 
+def test_what_the_self_check_found_is_said_again(corpus, warm_command, plan, tmp_path):
+    """It stays in the file: whoever finishes, merges, inspects or draws it is told."""
+    parts, merged = [tmp_path / f"part{i}.h5" for i in range(2)], tmp_path / "merged.h5"
+    for i, part in enumerate(parts):
+        assert corpus(BYTES, part, "--plan", plan, "--shard", f"{i}/2")["self_check"]["violations"] == []
+    found = ["sequence 3: L0.H0 row 3: its weights add to 1.5", "sequence 5: L1.H2 row 7: \x1b[31m"]
+    with h5py.File(parts[0], "r+") as file:
+        assert texts(file["shards/self_check"]) == [""]
+        file["shards/self_check"][0] = "\n".join(found)
+    words = [str(BYTES), "--plan", str(plan), "--device", "cpu", "--shard", "0/2", "-o", str(parts[0])]
+    again = warm_command("corpus", *words, "--json")
+    assert again.code == 70 and again.json["nothing_to_do"] and again.json["self_check"]["violations"] == found, again
+    assert f"warning: self-check: {found[0]}\n" in again.errors and "\x1b" not in again.errors, again
+    outcome = warm_command("merge", *map(str, parts), "-o", str(merged), "--json")
+    assert outcome.code == 70 and outcome.json["self_check"]["violations"] == found, outcome
+    with h5py.File(merged) as file:
+        assert texts(file["shards/self_check"]) == ["\n".join(found), ""]
+    told = warm_command("inspect", str(merged))
+    assert told.code == 0 and f"FAILED: {found[0]}" in told.text, told
+    drawn = warm_command("figure", str(merged), "sinks", "-o", str(tmp_path / "sinks.svg"), "--caption", "text")
+    assert drawn.code == 0 and f"The self-check found wrong numbers: {found[0]}." in drawn.text, drawn
+
+
 def test_a_plan_runs_what_the_data_would(single, corpus, plan, tmp_path):
     corpus(BYTES, tmp_path / "c.h5", "--plan", plan)
     assert contents(tmp_path / "c.h5") == contents(single[0])

@@ -191,6 +191,24 @@ def test_checkpoints_that_were_run_on_different_threads_are_told_of(series, warm
     assert again.code == 0 and "different processors or threads" in again.errors and "with 7 threads" in again.errors and "," in again.errors, again
 
 
+def test_what_the_self_check_found_in_a_step_is_said_again(warm_command, plan, tmp_path):
+    checkpoints = [folder_of("softmax", step) for step in STEPS[:2]]
+    words = ["series", *map(str, checkpoints), "--plan", str(plan), "-o", str(tmp_path / "s.h5"), "--device", "cpu", "--json"]
+    first = warm_command(*words)
+    assert first.code == 0 and first.json["self_check"]["violations"] == [], first
+    with h5py.File(tmp_path / "s.h5.parts" / f"step_{STEPS[1]}.h5", "r+") as file:
+        file["shards/self_check"][0] = "sequence 3: L0.H0 row 3: its weights add to 1.5"
+    (tmp_path / "s.h5").unlink()
+    found = [f"{checkpoints[1].name}: sequence 3: L0.H0 row 3: its weights add to 1.5"]
+    for _ in range(2):  # once it is written, once there is nothing to do
+        again = warm_command(*words)
+        assert again.code == 70 and again.json["self_check"]["violations"] == found and found[0] in again.errors, again
+    with h5py.File(tmp_path / "s.h5") as file:
+        assert [text.decode() for text in file["checkpoints/self_check"][:]] == ["", "sequence 3: L0.H0 row 3: its weights add to 1.5"]
+    told = warm_command("inspect", str(tmp_path / "s.h5"))
+    assert told.code == 0 and f"FAILED: {found[0]}" in told.text, told
+
+
 def test_what_is_not_kept_has_no_change(series, tmp_path):
     checkpoints = [folder_of("softmax", step) for step in (0, 300)]
     series(checkpoints, tmp_path / "s.h5", "--keep", "logit_max", "--no-ids", "--epsilon", "0.1", "--layers", "0", "--what-if", "temperature=2")

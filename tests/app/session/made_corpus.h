@@ -21,11 +21,14 @@ struct MadeCorpus {
   bool curves = false;
   std::int64_t shard = 0, shards = 1, batch_tokens = 0;
   const CorpusWatch* watch = nullptr;
+  ComputeBackend* backend = nullptr;  // none: the session's
 };
 
 inline std::filesystem::path kjv_path() { return demo_assets() / "corpora" / "kjv.txt"; }
 
-inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, const MadeCorpus& made = {}) {
+// What the self-check found wrong.
+inline std::vector<std::string> make_corpus(SessionBench& bench, const std::filesystem::path& to,
+                                            const MadeCorpus& made = {}) {
   auto model = open_model(demo_assets() / "demo" / made.demo, {});
   CATCH_REQUIRE(model.has_value());
   PlanOptions options;
@@ -55,9 +58,11 @@ inline void make_corpus(SessionBench& bench, const std::filesystem::path& to, co
   request.batch_tokens = made.batch_tokens;
   auto backend = bench->runner().compute().backend();
   CATCH_REQUIRE(backend.has_value());
-  const auto outcome = run_corpus(**backend, request, {}, {}, made.watch ? *made.watch : CorpusWatch());
+  const auto outcome = run_corpus(made.backend ? *made.backend : **backend, request, {}, {},
+                                  made.watch ? *made.watch : CorpusWatch());
   CATCH_INFO((outcome ? std::string() : describe(outcome.error())));
   CATCH_REQUIRE(outcome.has_value());
+  return outcome->violations;
 }
 
 }  // namespace headroom::test
