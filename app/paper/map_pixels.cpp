@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -34,20 +36,28 @@ RgbGrid map_pixels(const MapImage& image, Rect source, const MapShading& shading
   grid.width = (x1 - x0) * kx, grid.height = (y1 - y0) * ky;
   grid.rgb.resize(std::size_t{3} * static_cast<std::size_t>(grid.width) * static_cast<std::size_t>(grid.height));
   const double pixels_per_point = static_cast<double>(grid.width) / static_cast<double>(target.width());
-  for (std::int32_t y = 0; y < grid.height; ++y)
-    for (std::int32_t x = 0; x < grid.width; ++x) {
-      const float value =
-          (*image.values)[static_cast<std::size_t>(y0 + y / ky) * static_cast<std::size_t>(image.width) +
-                          static_cast<std::size_t>(x0 + x / kx)];
-      const bool hatched = std::isinf(value) || (std::isnan(value) && shading.nan == NanStyle::Hatched);
-      const Color color = hatched             ? hatch(x, y, pixels_per_point)
-                          : std::isnan(value) ? kPaper
-                                              : scale_color(shading.scale, value);
-      std::uint8_t* to =
-          grid.rgb.data() + std::size_t{3} * (static_cast<std::size_t>(y) * static_cast<std::size_t>(grid.width) +
-                                              static_cast<std::size_t>(x));
-      to[0] = color.r, to[1] = color.g, to[2] = color.b;
+  std::uint8_t* to = grid.rgb.data();
+  std::vector<std::optional<Color>> row(static_cast<std::size_t>(x1 - x0));  // none: hatched
+  for (std::int32_t y = 0; y < grid.height; ++y) {
+    if (y % ky == 0) {
+      const float* const values = image.values->data() +
+                                  static_cast<std::size_t>(y0 + y / ky) * static_cast<std::size_t>(image.width) +
+                                  static_cast<std::size_t>(x0);
+      for (std::size_t cell = 0; cell < row.size(); ++cell) {
+        const float value = values[cell];
+        const bool hatched = std::isinf(value) || (std::isnan(value) && shading.nan == NanStyle::Hatched);
+        row[cell] = hatched             ? std::nullopt
+                    : std::isnan(value) ? std::optional(kPaper)
+                                        : std::optional(scale_color(shading.scale, value));
+      }
     }
+    std::int32_t x = 0;
+    for (const std::optional<Color>& cell : row)
+      for (const std::int32_t end = x + kx; x < end; ++x, to += 3) {
+        const Color color = cell ? *cell : hatch(x, y, pixels_per_point);
+        to[0] = color.r, to[1] = color.g, to[2] = color.b;
+      }
+  }
   return grid;
 }
 

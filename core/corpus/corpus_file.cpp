@@ -273,8 +273,8 @@ class CorpusWriter {
     HEADROOM_TRY_VOID(add("device", ElementType::String, "1", "its device"));
     HEADROOM_TRY_VOID(add("kernel_target", ElementType::String, "1", "the instructions that were used"));
     HEADROOM_TRY_VOID(add("threads", ElementType::Int32, "1", "number of threads"));
-    HEADROOM_TRY_VOID(add("self_check", ElementType::String, "1",
-                          "what the self-check found wrong, a line each; empty: nothing"));
+    HEADROOM_TRY_VOID(
+        add("self_check", ElementType::String, "1", "what the self-check found wrong, a line each; empty: nothing"));
     return add("seconds", ElementType::Float64, "s", "time that the sequences took");
   }
 

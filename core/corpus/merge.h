@@ -23,8 +23,8 @@ struct MergeRequest {
 };
 struct MergeOutcome {
   std::int64_t parts = 0, sequences = 0;
-  std::int64_t non_finite = 0;  // sequences
-  std::string missing, advice;  // numbers of sequences, "3-5, 9"; the shards that would make them
+  std::int64_t non_finite = 0;          // sequences
+  std::string missing, advice;          // numbers of sequences, "3-5, 9"; the shards that would make them
   std::vector<std::string> violations;  // of the self-check, that parts have on record
   std::vector<std::string> notes;
   std::size_t size_bytes = 0;

@@ -202,8 +202,9 @@ class SeriesWriter {
     HEADROOM_TRY_VOID(define_sequences());
     for (const auto& [name, long_name] : {std::pair("name", "name of the checkpoint's path"),
                                           std::pair("sha256", "SHA-256 of each file of the checkpoint"),
-                                          std::pair("self_check", "what the self-check found wrong, a line each; "
-                                                                  "empty: nothing")}) {
+                                          std::pair("self_check",
+                                                    "what the self-check found wrong, a line each; "
+                                                    "empty: nothing")}) {
       DatasetDef def = number(name, {}, "1", long_name, long_name);
       def.group = "checkpoints";
       def.axes = {"step"};

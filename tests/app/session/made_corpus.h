@@ -58,8 +58,8 @@ inline std::vector<std::string> make_corpus(SessionBench& bench, const std::file
   request.batch_tokens = made.batch_tokens;
   auto backend = bench->runner().compute().backend();
   CATCH_REQUIRE(backend.has_value());
-  const auto outcome = run_corpus(made.backend ? *made.backend : **backend, request, {}, {},
-                                  made.watch ? *made.watch : CorpusWatch());
+  const auto outcome =
+      run_corpus(made.backend ? *made.backend : **backend, request, {}, {}, made.watch ? *made.watch : CorpusWatch());
   CATCH_INFO((outcome ? std::string() : describe(outcome.error())));
   CATCH_REQUIRE(outcome.has_value());
   return outcome->violations;
