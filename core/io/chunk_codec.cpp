@@ -58,7 +58,8 @@ void store(Bytes run, std::vector<std::byte>& out) {
   }
 }
 
-// Fletcher's checksum as HDF5's filter has it: of words of 16 bits, the first byte the higher one.
+}  // namespace
+
 std::uint32_t fletcher_sum(Bytes bytes) {
   constexpr std::size_t kWordsAtOnce = 360;  // that no sum overflows
   std::uint32_t first = 0, second = 0;
@@ -83,8 +84,6 @@ std::uint32_t fletcher_sum(Bytes bytes) {
   fold();
   return second << 16 | first;
 }
-
-}  // namespace
 
 // zlib's own: its buffers are made once for all chunks.
 struct ChunkEncoder::Coder {

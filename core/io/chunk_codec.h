@@ -20,6 +20,9 @@ struct EncodedChunk {
   std::uint32_t skipped = 0;  // bit i: filter i was left out, as HDF5 leaves out deflate where it makes nothing smaller
 };
 
+// Fletcher's checksum as HDF5's filter has it: of words of 16 bits, the first byte the higher one.
+[[nodiscard]] std::uint32_t fletcher_sum(std::span<const std::byte> bytes);
+
 class ChunkEncoder {
  public:
   ChunkEncoder();

@@ -15,6 +15,7 @@
 #include "core/base/input_file.h"
 #include "core/io/blocks.h"
 #include "core/io/blocks_schema.h"
+#include "core/io/chunk_check.h"
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/element_type.h"
@@ -260,6 +261,8 @@ Result<void> RunFile::verify() const {
       HEADROOM_TRY(const std::vector<std::string> ignored, read_strings(info.path));
       continue;
     }
+    const Hdf5Dataset dataset(H5Dopen2(state_->file.get(), info.path.c_str(), H5P_DEFAULT));
+    if (dataset && chunks_have_their_checksums(dataset.get(), info.shape)) continue;
     HEADROOM_TRY_VOID(for_each_block(info.shape, kBlockElements, [&](auto start, auto count) -> Result<void> {
       HEADROOM_TRY(const std::vector<double> ignored, read_part(info.path, start, count));
       return {};

@@ -51,7 +51,8 @@ class RunFile {
   // The hyperslab from `start` with extents `count`, one entry per axis.
   [[nodiscard]] Result<std::vector<double>> read_part(std::string_view path, std::span<const std::int64_t> start,
                                                       std::span<const std::int64_t> count) const;
-  // Reads every dataset block by block, so that checksums are compared. Corrupt or Io where one cannot be read.
+  // Compares the checksum of every chunk with what is stored; what has none is read, block by block. Corrupt or Io
+  // where one is wrong or cannot be read.
   [[nodiscard]] Result<void> verify() const;
   [[nodiscard]] Result<std::string> root_attribute(std::string_view name) const;  // as text
   // Of a group, or of the root where that is "".

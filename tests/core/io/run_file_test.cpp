@@ -1,5 +1,7 @@
 #include "core/io/run_file.h"
 
+#include <hdf5.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/io/chunk_check.h"
+#include "core/io/hdf5_handle.h"
 #include "tests/core/io/sample_file.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
@@ -36,6 +40,50 @@ std::unique_ptr<RunFileWriter> make_writer(const std::filesystem::path& path) {
   auto writer = RunFileWriter::create(path, {});
   CATCH_REQUIRE(writer);
   return std::move(writer).value();
+}
+
+// Where HDF5 has put what is stored of a chunk.
+struct Chunk {
+  std::string dataset;
+  std::size_t address = 0, bytes = 0;
+};
+
+std::vector<Chunk> chunks_of(const std::filesystem::path& path) {
+  std::vector<DatasetInfo> datasets;
+  {
+    const auto file = RunFile::open(path);
+    CATCH_REQUIRE(file);
+    datasets.assign((*file)->datasets().begin(), (*file)->datasets().end());
+  }
+  std::vector<Chunk> chunks;
+  const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  CATCH_REQUIRE(file);
+  for (const DatasetInfo& info : datasets) {
+    const Hdf5Dataset dataset(H5Dopen2(file.get(), info.path.c_str(), H5P_DEFAULT));
+    const Hdf5Space space(H5Dget_space(dataset.get()));
+    const Hdf5Properties properties(H5Dget_create_plist(dataset.get()));
+    hsize_t count = 0;
+    if (H5Pget_layout(properties.get()) != H5D_CHUNKED) continue;
+    CATCH_REQUIRE(H5Dget_num_chunks(dataset.get(), space.get(), &count) >= 0);
+    for (hsize_t i = 0; i < count; ++i) {
+      std::vector<hsize_t> offset(info.shape.size());
+      unsigned skipped = 0;
+      haddr_t address = 0;
+      hsize_t bytes = 0;
+      CATCH_REQUIRE(H5Dget_chunk_info(dataset.get(), space.get(), i, offset.data(), &skipped, &address, &bytes) >= 0);
+      chunks.push_back({info.path, static_cast<std::size_t>(address), static_cast<std::size_t>(bytes)});
+    }
+  }
+  return chunks;
+}
+
+bool checksums_are_right(const std::filesystem::path& path, const std::string& name) {
+  const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const Hdf5Dataset dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT));
+  const Hdf5Space space(H5Dget_space(dataset.get()));
+  std::vector<hsize_t> extents(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+  H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  return chunks_have_their_checksums(dataset.get(), std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
 }  // namespace
@@ -225,6 +273,28 @@ CATCH_TEST_CASE("Damage in a run file is an error") {
       noticed = verified.error().tensor == "rows/lse";
     }
     CATCH_CHECK(noticed);
+  }
+  CATCH_SECTION("a flipped bit in any chunk is found in its dataset, first, last or between") {
+    const std::vector<Chunk> chunks = chunks_of(folder.path() / "good.h5");
+    CATCH_REQUIRE(chunks.size() >= 3);
+    for (const Chunk& chunk : chunks) {
+      CATCH_CHECK(checksums_are_right(folder.path() / "good.h5", chunk.dataset));
+      std::vector<std::size_t> places{chunk.bytes - 5, chunk.bytes - 4, chunk.bytes - 1};  // the checksum are four
+      for (std::size_t at = 0; at < chunk.bytes; at += 997) places.push_back(at);
+      for (const std::size_t at : places) {
+        std::string bad = good;
+        bad[chunk.address + at] = static_cast<char>(bad[chunk.address + at] ^ 0x10);
+        const auto path = folder.write("bad.h5", bad);
+        CATCH_INFO(chunk.dataset << ", byte " << at << " of " << chunk.bytes);
+        CATCH_CHECK_FALSE(checksums_are_right(path, chunk.dataset));
+        const auto file = RunFile::open(path);
+        CATCH_REQUIRE(file.has_value());
+        const auto verified = (*file)->verify();
+        CATCH_REQUIRE_FALSE(verified.has_value());
+        CATCH_CHECK(verified.error().code == ErrorCode::Corrupt);
+        CATCH_CHECK(verified.error().tensor == chunk.dataset);
+      }
+    }
   }
 }
 
