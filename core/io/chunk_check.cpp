@@ -53,7 +53,8 @@ bool check(hid_t dataset, std::span<const std::int64_t> shape) {
     }
     std::size_t axis = shape.size();
     for (; axis > 0; --axis) {
-      if ((offset[axis - 1] += chunk[axis - 1]) < static_cast<hsize_t>(shape[axis - 1])) break;
+      offset[axis - 1] += chunk[axis - 1];
+      if (offset[axis - 1] < static_cast<hsize_t>(shape[axis - 1])) break;
       offset[axis - 1] = 0;
     }
     if (axis == 0) return true;

@@ -1,5 +1,6 @@
 // What the self-check finds wrong in a corpus goes with the file: made by a backend whose numbers are wrong.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
