@@ -9,6 +9,8 @@
 namespace headroom {
 namespace {
 
+constexpr hsize_t kMostBytes = hsize_t{256} << 20;  // of a chunk; a damaged file may say any number
+
 // The place of the checksum in the pipeline, where it is the last filter; −1 elsewhere.
 int place_of_checksum(hid_t properties) {
   const int filters = H5Pget_nfilters(properties);
@@ -43,7 +45,7 @@ bool check(hid_t dataset, std::span<const std::int64_t> shape) {
   std::vector<std::byte> stored;
   for (;;) {
     hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(dataset, offset.data(), &bytes) < 0) return false;
+    if (H5Dget_chunk_storage_size(dataset, offset.data(), &bytes) < 0 || bytes > kMostBytes) return false;
     if (bytes > 0) {  // else nothing was written there
       stored.resize(bytes);
       std::uint32_t skipped = 0;
