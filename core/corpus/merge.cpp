@@ -380,8 +380,7 @@ class Merger {
         std::ranges::count_if(content.non_finite_layers, [](std::int64_t layer) { return layer >= 0; });
     outcome.missing = missing_;
     outcome.advice = advice_;
-    for (const ShardOrigin& shard : content.shards)
-      outcome.violations.insert(outcome.violations.end(), shard.violations.begin(), shard.violations.end());
+    outcome.violations = violations_of(content.shards);
     outcome.notes = notes_;
     std::error_code ignored;
     outcome.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(request_.output, ignored));

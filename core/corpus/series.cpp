@@ -142,10 +142,7 @@ class SeriesWriter {
       steps_.push_back(static_cast<double>(part.step));
       auto of_part_alone = read_origins(*opened.file);
       if (!of_part_alone) return of_part(of_part_alone.error(), part);
-      Names violations;
-      for (const ShardOrigin& origin : *of_part_alone)
-        violations.insert(violations.end(), origin.violations.begin(), origin.violations.end());
-      self_checks_.push_back(stored_violations(violations));
+      self_checks_.push_back(stored_violations(violations_of(*of_part_alone)));
       origins.insert(origins.end(), of_part_alone->begin(), of_part_alone->end());
       SeriesStep step;
       const std::size_t rates = layout_.rates();

@@ -1,12 +1,12 @@
 #include "core/corpus/shard_origin.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <string_view>
 
 #include "core/base/format.h"
 #include "core/run/provenance.h"
+#include "core/text/text_lines.h"
 
 namespace headroom {
 namespace {
@@ -21,11 +21,7 @@ Result<std::vector<std::string>> texts_if_any(const RunFile& file, const char* p
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (LineReader reader(text); reader.next();) lines.emplace_back(reader.line());
   return lines;
 }
 
@@ -62,6 +58,12 @@ std::string different_kinds(std::span<const ShardOrigin> origins) {
   std::string listed;
   for (const std::string& kind : kinds) listed += (listed.empty() ? "" : ", ") + kind;
   return kinds.size() > 1 ? listed : "";
+}
+
+std::vector<std::string> violations_of(std::span<const ShardOrigin> origins) {
+  std::vector<std::string> all;
+  for (const ShardOrigin& origin : origins) all.insert(all.end(), origin.violations.begin(), origin.violations.end());
+  return all;
 }
 
 std::string stored_violations(const std::vector<std::string>& violations) {

@@ -24,7 +24,9 @@ struct ShardOrigin {
 [[nodiscard]] Result<std::vector<ShardOrigin>> read_origins(const RunFile& file);
 // "cpu AVX2 with 2 threads, …" of all kinds of machines among them; empty: there is one.
 [[nodiscard]] std::string different_kinds(std::span<const ShardOrigin> origins);
-// One dataset of sentences holds them, a line each.
+// What the self-check found wrong in all of them.
+[[nodiscard]] std::vector<std::string> violations_of(std::span<const ShardOrigin> origins);
+// As they are kept in a file, a line each.
 [[nodiscard]] std::string stored_violations(const std::vector<std::string>& violations);
 // What the self-check found wrong in a corpus, part by part, or in a series, each sentence with the checkpoint before
 // it. Files that were written before it was kept say nothing.

@@ -338,6 +338,10 @@ def test_what_the_self_check_found_is_said_again(corpus, warm_command, plan, tmp
     assert outcome.code == 70 and outcome.json["self_check"]["violations"] == found, outcome
     with h5py.File(merged) as file:
         assert texts(file["shards/self_check"]) == ["\n".join(found), ""]
+    with h5py.File(parts[1], "r+") as file:  # as files were before this was kept
+        del file["shards/self_check"]
+    again = warm_command("merge", *map(str, parts), "-o", str(tmp_path / "again.h5"), "--json")
+    assert again.code == 70 and again.json["self_check"]["violations"] == found, again
     told = warm_command("inspect", str(merged))
     assert told.code == 0 and f"FAILED: {found[0]}" in told.text, told
     drawn = warm_command("figure", str(merged), "sinks", "-o", str(tmp_path / "sinks.svg"), "--caption", "text")

@@ -190,6 +190,8 @@ def test_127_a_merge_of_some_parts_says_so(command, corpus, parts, plan, single,
         assert file["sketch/entropy"][:].sum() < whole["sketch/entropy"][:].sum()
     told = command("inspect", out)
     assert "3-5, 15-20 of 21" in told.text and command("inspect", out, "--json").json["sequences_missing"] == "3-5, 15-20"
+    drawn = command("figure", out, "sinks", "-o", tmp_path / "sinks.svg", "--caption", "text")
+    assert drawn.code == 0 and "without sequences 3-5, 15-20." in drawn.text, drawn
     refused(command("merge", out, parts[1], "-o", tmp_path / "more.h5"), 3, "do not follow one another", "some.h5")
     outcome = command("merge", *parts, "-o", tmp_path / "all.h5", "--partial", "--json")
     assert outcome.code == 0 and outcome.json["missing"] == ""
