@@ -13,7 +13,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kNameColumns = 13, kFewestColumns = 40;
+constexpr std::size_t kNameColumns = 17, kFewestColumns = 40;
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
@@ -76,7 +76,7 @@ std::string wrapped(const std::string& text, std::size_t columns, std::size_t in
 void print_fact(const char* name, const std::string& value) {
   // printf would count bytes.
   std::string line = name;
-  for (std::size_t used = columns_of(line); used < kNameColumns; ++used) line += ' ';
+  line.append(std::max<std::size_t>(2, kNameColumns - std::min(columns_of(line), kNameColumns)), ' ');
   line += escape_for_terminal(value) + "\n";
   std::fputs(wrapped(line, stdout_columns(), kNameColumns).c_str(), stdout);
 }
