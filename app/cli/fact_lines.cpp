@@ -13,7 +13,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kNameColumns = 17, kFewestColumns = 40;
+constexpr std::size_t kNameColumns = 13, kFewestColumns = 40;
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;

@@ -383,10 +383,10 @@ Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size,
     const auto interval = [](double mean, double low, double high) {
       return format("%.4f, 95 %% [%.4f, %.4f]", mean, low, high);
     };
-    if (loss.size() > 4) print_fact("next-token loss", interval(loss[0], loss[3], loss[4]) + " nats");
+    if (loss.size() > 4) print_fact("loss", "next-token loss " + interval(loss[0], loss[3], loss[4]) + " nats");
     const std::size_t step = 3 * epsilons.size();
     for (std::size_t e = 0; e < epsilons.size() && rate.size() >= 5 * step; ++e)
-      print_fact(format("sinks above %g", epsilons[e]).c_str(),
+      print_fact(format("sinks > %g", epsilons[e]).c_str(),
                  interval(rate[3 * e], rate[3 * step + 3 * e], rate[4 * step + 3 * e]) + " of the heads");
   }
   HEADROOM_TRY_VOID(print_violations(file));

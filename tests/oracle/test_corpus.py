@@ -345,7 +345,7 @@ def test_what_the_self_check_found_is_said_again(corpus, warm_command, plan, tmp
     assert again.code == 70 and again.json["self_check"]["violations"] == found, again
     told = warm_command("inspect", str(merged))
     assert told.code == 0 and f"FAILED: {found[0]}" in told.text, told
-    for name in ("next-token loss", "sinks above 0.2", "sequences", "self-check"):  # and its value, apart
+    for name in ("loss", "sinks > 0.2", "sequences", "self-check"):  # and its value, apart
         assert re.search(rf"^{re.escape(name)} {{2,}}\S", told.text, re.MULTILINE), told
     drawn = warm_command("figure", str(merged), "sinks", "-o", str(tmp_path / "sinks.svg"), "--caption", "text")
     assert drawn.code == 0 and f"The self-check found wrong numbers: {found[0]}." in drawn.text, drawn
