@@ -14,6 +14,7 @@
 
 #include "app/cli/ablate_plan_command.h"
 #include "app/cli/peak_memory.h"
+#include "app/cli/plan_input.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_request.h"
 #include "app/process/report_error.h"
@@ -159,6 +160,7 @@ nlohmann::json ablation_json(const AblationRequest& request, const AblationOutco
             {"sink_magnitude_median", sinks.sink_magnitude_median},
             {"other_magnitude_median", sinks.other_magnitude_median}}},
           {"notes", outcome.notes},
+          {"self_check", {{"violations", outcome.violations}}},
           {"backend", outcome.attention.backend},
           {"device", request.run.device},
           {"dtype", dtype_name(request.run.dtype)},
@@ -256,7 +258,8 @@ int run_ablate(const AblateArguments& given) {
         ablation_json(*request, *outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   else
     std::fputs(ablation_text(*request, *outcome, notes).c_str(), stdout);
-  if (!outcome->cancelled) return 0;
+  warn_of_violations(outcome->violations);
+  if (!outcome->cancelled) return outcome->violations.empty() ? 0 : kInternalBug;
   std::fprintf(stderr, "headroom: stopped; the %zu of %zu results that were done are kept\n", outcome->done,
                outcome->results.size());
   return signal_exit_code();

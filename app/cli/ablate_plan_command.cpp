@@ -218,7 +218,8 @@ nlohmann::json plan_ablation_json(const PlanAblationRequest& request, const RunN
   nlohmann::json result = {{"path", run.output.string()},
                            {"nothing_to_do", outcome.nothing_to_do},
                            {"plan", plan_json(*request.plan)},
-                           {"sequences", outcome.sequences}};
+                           {"sequences", outcome.sequences},
+                           {"self_check", {{"violations", outcome.violations}}}};
   if (outcome.nothing_to_do) return result;
   const PlanChanges changes(outcome);
   const std::size_t singles = outcome.singles.size(), sets = outcome.sets.size();
@@ -313,6 +314,8 @@ int run_ablate_plan(const AblateArguments& given) {
     print_json(plan_ablation_json(*request, notes, (*backend)->info().threads, *outcome));
   else
     std::fputs(plan_ablation_text(*request, *outcome, notes).c_str(), stdout);
+  warn_of_violations(outcome->violations);
+  if (!outcome->violations.empty()) return kInternalBug;
   if (outcome->non_finite == 0) return 0;
   std::fprintf(stderr, "warning: the loss of %lld sequences is not finite: no change of theirs counts\n",
                static_cast<long long>(outcome->non_finite));

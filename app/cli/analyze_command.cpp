@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/cli/peak_memory.h"
+#include "app/cli/plan_input.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_request.h"
 #include "app/cli/summary_text.h"
@@ -47,8 +48,7 @@ int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, co
   facts.outcome = &outcome;
   facts.peak_rss_bytes = peak_rss_bytes();
   std::fputs(arguments.json ? summary_json(facts).c_str() : summary_text(facts).c_str(), stdout);
-  for (const std::string& violation : outcome.self_check.violations)
-    std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
+  warn_of_violations(outcome.self_check.violations);
   if (!outcome.self_check.violations.empty()) return kInternalBug;
   return report_non_finite(outcome.forward);
 }

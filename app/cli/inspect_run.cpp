@@ -31,6 +31,7 @@
 #include "core/io/run_file.h"
 #include "core/model/layer_facts.h"
 #include "core/run/run_overview.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -208,6 +209,8 @@ void print_run(const std::filesystem::path& path, std::uint64_t size, const RunO
   if (const std::string loss = run.attribute("next_token_loss"); !loss.empty())
     print_fact("loss", format("%.4f nats a token", std::strtod(loss.c_str(), nullptr)));
   print_headlines(run);
+  for (const std::string& violation : violations_in(run.attribute(kSelfCheckAttribute)))
+    print_fact("self-check", "FAILED: " + violation);
   print_fact("holds", holds_text(run));
   for (const std::string& warning : warnings_of(run)) print_fact("warning", warning);
   print_wrapped(sink_lines(run.table, run.sink_null) + logit_lines(run.table) + bound_lines(run.table, run.min_row) +
@@ -323,7 +326,13 @@ constexpr std::array kCircuitFacts = {"schema_version", "created_utc", "source",
                                       "command_line",   "model_id",    "model_type",       "container",
                                       "vocabulary",     "hidden_size", "checkpoint_sha256"};
 
-void print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
+Result<void> print_violations(const RunFile& file) {
+  HEADROOM_TRY(const std::vector<std::string> violations, read_violations(file));
+  for (const std::string& violation : violations) print_fact("self-check", "FAILED: " + violation);
+  return {};
+}
+
+Result<void> print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
   print_fact("ablation", path.string());
   print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + text("schema_version") +
@@ -335,7 +344,9 @@ void print_ablation(const std::filesystem::path& path, std::uint64_t size, const
                  text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
   print_fact("changed", text("mode") + " (" + text("change") + "), " + text("results_done") + " of " +
                             text("results_asked") + " done");
+  HEADROOM_TRY_VOID(print_violations(file));
   if (datasets) print_datasets(file);
+  return {};
 }
 
 void print_circuits(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
@@ -356,12 +367,6 @@ constexpr std::array kCorpusFacts = {"model_id",       "sequences",     "sequenc
                                      "documents_used", "keep",          "plan_sha256",   "ids_sha256",
                                      "data",           "created_utc",   "source",        "command_line",
                                      "model_type",     "dtype_compute", "backend",       "checkpoint_sha256"};
-
-Result<void> print_violations(const RunFile& file) {
-  HEADROOM_TRY(const std::vector<std::string> violations, read_violations(file));
-  for (const std::string& violation : violations) print_fact("self-check", "FAILED: " + violation);
-  return {};
-}
 
 Result<void> print_corpus(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
@@ -518,10 +523,7 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
     }
     told = facts_json(path, size, *file, "training history", kTrainingFacts);
   } else if (schema == kAblationSchemaName) {
-    if (!json) {
-      print_ablation(path, size, *file, datasets);
-      return {};
-    }
+    if (!json) return print_ablation(path, size, *file, datasets);
     told = facts_json(path, size, *file, "ablation", kAblationFacts);
   } else if (schema == kCircuitsSchemaName) {
     if (!json) {
@@ -551,6 +553,8 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
     }
     told = run_json(path, size, *run);
   }
+  HEADROOM_TRY(const std::vector<std::string> violations, read_violations(*file));
+  told["self_check"] = {{"violations", violations}};
   std::printf("%s\n", told.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return {};
 }

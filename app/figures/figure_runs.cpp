@@ -64,6 +64,7 @@ std::string FigureRun::attribute(std::string_view wanted) const {
 Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
   Attributes attributes;
   std::string schema;
+  std::vector<std::string> violations;
   if (is_hdf5_file(path)) {
     HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
     for (const char* name : {"schema_name",
@@ -96,10 +97,10 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
       if (const Result<std::string> text = file->root_attribute(name)) attributes.emplace(name, *text);
     schema = attributes["schema_name"];
     HEADROOM_TRY(attributes[kFileHash], sha256_of_file(path));
+    HEADROOM_TRY(violations, read_violations(*file));
+    if (!violations.empty()) attributes[kFirstViolation] = violations.front();
     if (schema == kBlocksSchemaName || schema == kCircuitsSchemaName || schema == kSeriesSchemaName ||
         schema == kCorpusSchemaName || schema == kNeedleSchemaName) {
-      HEADROOM_TRY(const std::vector<std::string> violations, read_violations(*file));
-      if (!violations.empty()) attributes[kFirstViolation] = violations.front();
       HEADROOM_TRY(auto heads, heads_of_file(*file, path, std::move(attributes)));
       return FigureRun{path, std::move(heads)};
     }
@@ -115,6 +116,7 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
   }
   HEADROOM_TRY(auto run, read_run_without_predictions(path));
   HEADROOM_TRY(run->attributes[kFileHash], sha256_of_file(path));
+  if (!violations.empty()) run->attributes[kFirstViolation] = violations.front();
   return FigureRun{path, std::move(run)};
 }
 

@@ -29,6 +29,7 @@
 #include "core/model/capture.h"
 #include "core/model/what_if_title.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/stored_violations.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {
@@ -343,6 +344,8 @@ void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
   run.dtype = attribute("dtype_compute");
   run.backend = attribute("backend");
   run.what_ifs = run.data->what_ifs;
+  for (const std::string& violation : violations_in(attribute(kSelfCheckAttribute)))
+    inbox_.message(MessageLevel::Error, opened_title(run.path) + ": self-check: " + violation);
   std::string beginning;
   const std::string* text = nullptr;
   for (std::int64_t i = 0; beginning.size() < 100 && (text = axis_text(*run.data, TokenAxis::Tokens, i)); ++i)

@@ -210,6 +210,8 @@ void Sweeps::finished(const std::shared_ptr<Job>& job, Result<AblationOutcome> r
     take(*run, job->way,
          std::make_shared<const LossTable>(
              loss_table_of(job->request.mode, run->data->layers, run->data->heads, *job->outcome)));
+    for (const std::string& violation : job->outcome->violations)
+      inbox_.message(MessageLevel::Error, name + ": self-check: " + violation);
   }
   if (stopped) {
     sweep.status = SweepStatus::Stopped;

@@ -7,7 +7,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kBeforeNumbers = 2;  // sequence, seconds
+constexpr std::size_t kBeforeNumbers = 2;   // sequence, seconds
+constexpr std::uint32_t kOfViolations = 6;  // beside the kinds of AblationLog::Done
 
 }  // namespace
 
@@ -15,6 +16,10 @@ Result<std::unique_ptr<AblationLog>> AblationLog::open(const std::filesystem::pa
                                                        bool anew) {
   auto log = std::make_unique<AblationLog>();
   const auto take = [&](std::uint32_t kind, const std::string& bytes, std::uint64_t /*offset*/) -> Result<void> {
+    if (kind == kOfViolations) {
+      log->violations_.read(bytes);
+      return {};
+    }
     std::vector<double> record(bytes.size() / sizeof(double));
     std::memcpy(record.data(), bytes.data(), record.size() * sizeof(double));
     if (record.size() >= kBeforeNumbers) log->take(Done(kind), std::move(record));
@@ -41,6 +46,13 @@ Result<void> AblationLog::add(Done kind, std::int64_t sequence, double seconds, 
   HEADROOM_TRY([[maybe_unused]] const std::uint64_t offset, log_->add(static_cast<std::uint32_t>(kind), bytes));
   take(kind, std::move(record));
   return log_->sync();
+}
+
+Result<void> AblationLog::add_violations(const std::vector<std::string>& sentences) {
+  const std::string bytes = violations_.add(sentences);
+  if (bytes.empty()) return {};
+  HEADROOM_TRY([[maybe_unused]] const std::uint64_t offset, log_->add(kOfViolations, bytes));
+  return {};
 }
 
 void AblationLog::take(Done kind, std::vector<double> record) {

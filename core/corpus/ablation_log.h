@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/corpus/kept_violations.h"
 #include "core/corpus/record_log.h"
 
 namespace headroom {
@@ -30,6 +31,9 @@ class AblationLog {
 
   // On the disk when it returns.
   [[nodiscard]] Result<void> add(Done kind, std::int64_t sequence, double seconds, const std::vector<double>& numbers);
+  // With the record that is added next.
+  [[nodiscard]] Result<void> add_violations(const std::vector<std::string>& sentences);
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_.sentences(); }
   // The target is written: the log goes.
   void remove() { log_->remove(); }
 
@@ -38,6 +42,7 @@ class AblationLog {
 
   std::unique_ptr<RecordLog> log_;
   std::map<std::pair<Done, std::int64_t>, std::vector<double>> records_;
+  KeptViolations violations_;
   double seconds_ = 0.0;
 };
 

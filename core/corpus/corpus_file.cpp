@@ -10,6 +10,7 @@
 #include "core/corpus/plan_file.h"
 #include "core/corpus/statistics.h"
 #include "core/run/provenance.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {

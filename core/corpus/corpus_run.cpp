@@ -15,6 +15,7 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
+#include "core/corpus/kept_violations.h"
 #include "core/corpus/progress_log.h"
 #include "core/corpus/shard_origin.h"
 #include "core/corpus/statistics.h"
@@ -210,7 +211,7 @@ class CorpusRun {
     if (!log_->fixed()) HEADROOM_TRY_VOID(keep_fixed(*collectors.front()));
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       // Before the record: a sequence that is in the log does not run again.
-      HEADROOM_TRY_VOID(log_->add_violations(named_sentences(sequences[i], collectors[i]->self_check())));
+      HEADROOM_TRY_VOID(log_->add_violations(of_sequence(sequences[i], collectors[i]->self_check().violations)));
       const SequenceRecord record = collectors[i]->finish(summaries[i]);
       if (!log_->has(sequences[i]))
         HEADROOM_TRY_VOID(log_->add(record, seconds.count() / static_cast<double>(sequences.size())));
@@ -224,13 +225,6 @@ class CorpusRun {
 
   [[nodiscard]] CorpusSource source() const {
     return {*request_.plan, plan_, outcome_.attention, layout_, *log_, request_.keep};
-  }
-
-  static std::vector<std::string> named_sentences(std::int64_t sequence, const SelfCheck& check) {
-    std::vector<std::string> sentences;
-    for (const std::string& sentence : check.violations)
-      sentences.push_back(format("sequence %lld: %s", static_cast<long long>(sequence), sentence.c_str()));
-    return sentences;
   }
 
   Result<void> keep_fixed(const SequenceCollector& collector) {

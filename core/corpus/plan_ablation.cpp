@@ -17,6 +17,7 @@
 #include "core/base/numbers.h"
 #include "core/corpus/ablation_log.h"
 #include "core/corpus/exact_sum.h"
+#include "core/corpus/pass_observer.h"
 #include "core/corpus/plan_ablation_file.h"
 #include "core/corpus/record_log.h"
 #include "core/io/run_file.h"
@@ -24,41 +25,13 @@
 #include "core/run/analysis_memory.h"
 #include "core/run/provenance.h"
 #include "core/run/run_plan.h"
-#include "core/run/summary_layer.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
 
 using Done = AblationLog::Done;
 using Doubles = std::vector<double>;
-
-// What a pass without changes leaves of a sequence.
-class PassObserver final : public ForwardObserver {
- public:
-  PassObserver(const RunPlan& plan, const std::function<void(double)>& report, const kernels::StopRequested& stop)
-      : plan_(plan), report_(report), stop_(stop) {
-    table.layers = plan.request.layers, table.heads = plan.request.heads;
-  }
-
-  Result<void> on_layer(LayerRecord record) override {
-    return add_summary_layer(table, record, plan_.shape, plan_.forward.request, check_);
-  }
-  Result<void> on_context_sums(std::int64_t layer, std::span<const double> values) override {
-    sums[layer].assign(values.begin(), values.end());
-    return {};
-  }
-  void on_progress(double fraction, const std::string& /*what*/) override { report_(fraction); }
-  [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
-
-  SummaryTable table;
-  HeadMeans sums;
-
- private:
-  const RunPlan& plan_;
-  const std::function<void(double)>& report_;
-  const kernels::StopRequested& stop_;
-  SelfCheck check_;
-};
 
 // A double as three float32 numbers, which add up to it.
 void add_parts(ExactMoments& sum, double value) {
@@ -80,7 +53,7 @@ std::string names_of(std::span<const HeadSet> sets) {
   return text;
 }
 
-AblationRequest of_sequence(const PlanAblationRequest& request, std::size_t sequence) {
+AblationRequest request_of_sequence(const PlanAblationRequest& request, std::size_t sequence) {
   AblationRequest one = request.ablation;
   AnalysisRequest& run = one.run;
   run.prompt = prompt_of_sequence(*request.plan, sequence, run.model->spec);
@@ -138,6 +111,8 @@ class PlanAblation {
     if (!run.force && holds_ablation(run.output, outcome_.settings)) {
       // By a process that ended between its last two steps.
       RecordLog::remove_left_over(run.output, of_log);
+      HEADROOM_TRY(const auto file, RunFile::open(run.output));
+      outcome_.violations = root_violations(*file);
       outcome_.nothing_to_do = true;
       return std::move(outcome_);
     }
@@ -175,14 +150,14 @@ class PlanAblation {
 
   // Everything that can be refused before anything runs.
   Result<void> prepare() {
-    HEADROOM_TRY(planned_, planned_ablation(of_sequence(request_, 0)));
+    HEADROOM_TRY(planned_, planned_ablation(request_of_sequence(request_, 0)));
     candidates_ = planned_;
     if (request_.needs_gradients() && planned_.singles == 0) {
-      AblationRequest all = of_sequence(request_, 0);
+      AblationRequest all = request_of_sequence(request_, 0);
       all.sets.clear();
       HEADROOM_TRY(candidates_, planned_ablation(all));
     }
-    AnalysisRequest measured = of_sequence(request_, 0).run;
+    AnalysisRequest measured = request_of_sequence(request_, 0).run;
     measured.layers = candidates_.summary.layers, measured.heads = candidates_.summary.heads;
     measured.summary_only = true;
     HEADROOM_TRY(plan_, plan_run(measured));
@@ -274,9 +249,16 @@ class PlanAblation {
       }
       HEADROOM_TRY(const std::vector<ForwardSummary> summaries,
                    backend_.run_batch(source(), plan_.model, forward, ids, pointers));
+      // Before the records: a sequence that is in the log does not run again.
+      for (std::size_t i = 0; i < some.size(); ++i)
+        HEADROOM_TRY_VOID(keep_violations(some[i], observers[i]->violations()));
       HEADROOM_TRY_VOID(take(some, observers, summaries));
     }
     return {};
+  }
+
+  Result<void> keep_violations(std::size_t sequence, const std::vector<std::string>& violations) {
+    return log_->add_violations(of_sequence(static_cast<std::int64_t>(sequence), violations));
   }
 
   // Loss, g and sink scores of every sequence.
@@ -430,7 +412,7 @@ class PlanAblation {
     for (std::size_t i = 0; i < left.size(); ++i) {
       HEADROOM_TRY_VOID(running());
       const std::size_t done = sequences_ - left.size() + i;
-      AblationRequest one = of_sequence(request_, left[i]);
+      AblationRequest one = request_of_sequence(request_, left[i]);
       one.run.layers = outcome_.layers, one.run.heads = outcome_.heads;
       one.heads = singles, one.sets = sets, one.means = means_;
       const auto heard = [&](double fraction, const std::string&) {
@@ -438,6 +420,7 @@ class PlanAblation {
       };
       HEADROOM_TRY(const AblationOutcome outcome, ablate(backend_, one, {}, heard, stop_));
       if (outcome.cancelled) return Error(ErrorCode::Cancelled, "cancelled");
+      HEADROOM_TRY_VOID(keep_violations(left[i], outcome.violations));
       HEADROOM_TRY_VOID(log_->add(kind, static_cast<std::int64_t>(left[i]), outcome.seconds, keep(outcome)));
     }
     return {};
@@ -512,6 +495,7 @@ class PlanAblation {
     outcome_.documents = std::ssize(with_loss);
     outcome_.non_finite = std::ranges::count_if(outcome_.loss.values, [](double loss) { return !std::isfinite(loss); });
     outcome_.seconds = log_->seconds();
+    outcome_.violations = log_->violations();
   }
 
   static constexpr double kGradientRuns = 3.0, kRunsOfChange = 0.6;
@@ -533,7 +517,7 @@ class PlanAblation {
 }  // namespace
 
 RunMemory estimate_plan_ablation_memory(const PlanAblationRequest& request, std::int64_t threads) {
-  const AblationRequest one = of_sequence(request, 0);
+  const AblationRequest one = request_of_sequence(request, 0);
   RunMemory memory = estimate_ablation_memory(one, threads);
   const ModelSpec& model = one.run.model->spec;
   const double real = one.run.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;

@@ -55,6 +55,7 @@ struct PlanAblationOutcome {
   std::int64_t sequences = 0, documents = 0, resumed = 0, non_finite = 0;
   AttentionChoice attention;
   std::vector<std::string> notes;
+  std::vector<std::string> violations;  // of the self-check
   double seconds = 0.0;
   std::string settings;  // what the numbers follow from, as JSON
 };

@@ -17,6 +17,7 @@
 #include "core/measure/quantity_sources.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -227,6 +228,7 @@ class PlanAblationWriter {
         {"results_done", results},
         {"complete", std::int64_t{1}},
         {"settings", outcome_.settings},
+        {kSelfCheckAttribute, stored_violations(outcome_.violations)},
         {"bootstrap_seed", std::to_string(request_.bootstrap_seed)},
         {"resamples", SequenceStatistics::kResamples},
         {"seconds", outcome_.seconds},

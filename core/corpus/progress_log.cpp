@@ -9,12 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/corpus/kept_violations.h"
 #include "core/corpus/record_log.h"
 
 namespace headroom {
 namespace {
-
-constexpr std::size_t kMostSentences = 5;
 
 enum class Kind : std::uint32_t { Fixed = 2, Sequence = 3, Violations = 4 };
 
@@ -78,7 +77,7 @@ struct ProgressLog::State {
   std::map<std::int64_t, std::uint64_t> at;  // of a sequence's record
   std::map<std::int64_t, std::uint64_t> size;
   std::optional<std::vector<FixedRegion>> fixed;
-  std::vector<std::string> violations;
+  KeptViolations violations;
   double seconds = 0.0;
 
   explicit State(const CorpusLayout& of) : places(of), layout(of) {}
@@ -87,31 +86,16 @@ struct ProgressLog::State {
     return log->add(static_cast<std::uint32_t>(kind), payload);
   }
 
-  // Those that are new.
-  std::vector<std::string> take_violations(const std::vector<std::string>& sentences) {
-    std::vector<std::string> taken;
-    for (const std::string& sentence : sentences)
-      if (violations.size() < kMostSentences && std::ranges::find(violations, sentence) == violations.end())
-        taken.push_back(violations.emplace_back(sentence));
-    return taken;
-  }
-
   Result<void> take(Kind kind, const std::string& payload, std::uint64_t offset) {
     if (kind == Kind::Sequence && payload.size() >= places.counts) {
       const auto sequence = part<std::int64_t>(payload, RecordPlaces::kSequence);
       at[sequence] = offset, size[sequence] = payload.size();
       seconds += part<double>(payload, RecordPlaces::kSeconds);
     }
-    if (kind != Kind::Fixed && kind != Kind::Violations) return {};
+    if (kind == Kind::Violations) violations.read(payload);
+    if (kind != Kind::Fixed) return {};
     const nlohmann::json list = nlohmann::json::from_cbor(payload, true, false);
     if (!list.is_array()) return {};
-    if (kind == Kind::Violations) {
-      std::vector<std::string> sentences;
-      for (const nlohmann::json& sentence : list)
-        if (sentence.is_string()) sentences.push_back(sentence.get<std::string>());
-      take_violations(sentences);
-      return {};
-    }
     fixed.emplace();
     for (const nlohmann::json& region : list)
       fixed->push_back({region["path"], region["start"], region["count"], region["numbers"], region["texts"]});
@@ -168,15 +152,13 @@ Result<void> ProgressLog::add(const SequenceRecord& record, double seconds) {
 Result<void> ProgressLog::sync() { return state_->log->sync(); }
 
 Result<void> ProgressLog::add_violations(const std::vector<std::string>& sentences) {
-  const std::vector<std::string> taken = state_->take_violations(sentences);
-  if (taken.empty()) return {};
-  std::string bytes;
-  nlohmann::json::to_cbor(nlohmann::json(taken), bytes);
+  const std::string bytes = state_->violations.add(sentences);
+  if (bytes.empty()) return {};
   HEADROOM_TRY([[maybe_unused]] const std::uint64_t offset, state_->write(Kind::Violations, bytes));
   return {};
 }
 
-const std::vector<std::string>& ProgressLog::violations() const { return state_->violations; }
+const std::vector<std::string>& ProgressLog::violations() const { return state_->violations.sentences(); }
 
 Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
   const CorpusLayout& layout = state_->layout;

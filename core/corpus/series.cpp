@@ -22,6 +22,7 @@
 #include "core/io/run_file_writer.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {

@@ -2,11 +2,9 @@
 
 #include <cstddef>
 #include <set>
-#include <string_view>
 
 #include "core/base/format.h"
-#include "core/run/provenance.h"
-#include "core/text/text_lines.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -17,12 +15,6 @@ constexpr const char* kOfCheckpoints = "checkpoints/self_check";
 Result<std::vector<std::string>> texts_if_any(const RunFile& file, const char* path) {
   if (file.find(path) == nullptr) return std::vector<std::string>();
   return file.read_strings(path);
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (LineReader reader(text); reader.next();) lines.emplace_back(reader.line());
-  return lines;
 }
 
 }  // namespace
@@ -46,7 +38,7 @@ Result<std::vector<ShardOrigin>> read_origins(const RunFile& file) {
   for (std::size_t i = 0; i < first.size(); ++i)
     origins.push_back({static_cast<std::int64_t>(first[i]), static_cast<std::int64_t>(count[i]), names[i], hashes[i],
                        hosts[i], devices[i], targets[i], static_cast<std::int64_t>(threads[i]), seconds[i],
-                       lines_of(violations[i])});
+                       violations_in(violations[i])});
   return origins;
 }
 
@@ -66,22 +58,16 @@ std::vector<std::string> violations_of(std::span<const ShardOrigin> origins) {
   return all;
 }
 
-std::string stored_violations(const std::vector<std::string>& violations) {
-  std::string lines;
-  for (const std::string& violation : violations) lines += (lines.empty() ? "" : "\n") + stored_text(violation);
-  return lines;
-}
-
 Result<std::vector<std::string>> read_violations(const RunFile& file) {
   HEADROOM_TRY(const std::vector<std::string> shards, texts_if_any(file, kOfShards));
   HEADROOM_TRY(const std::vector<std::string> checkpoints, texts_if_any(file, kOfCheckpoints));
   HEADROOM_TRY(std::vector<std::string> names, texts_if_any(file, "checkpoints/name"));
   names.resize(checkpoints.size());
-  std::vector<std::string> all;
+  std::vector<std::string> all = root_violations(file);
   for (const std::string& shard : shards)
-    for (const std::string& line : lines_of(shard)) all.push_back(line);
+    for (const std::string& line : violations_in(shard)) all.push_back(line);
   for (std::size_t i = 0; i < checkpoints.size(); ++i)
-    for (const std::string& line : lines_of(checkpoints[i])) all.push_back(names[i] + ": " + line);
+    for (const std::string& line : violations_in(checkpoints[i])) all.push_back(names[i] + ": " + line);
   return all;
 }
 

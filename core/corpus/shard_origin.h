@@ -26,10 +26,8 @@ struct ShardOrigin {
 [[nodiscard]] std::string different_kinds(std::span<const ShardOrigin> origins);
 // What the self-check found wrong in all of them.
 [[nodiscard]] std::vector<std::string> violations_of(std::span<const ShardOrigin> origins);
-// As they are kept in a file, a line each.
-[[nodiscard]] std::string stored_violations(const std::vector<std::string>& violations);
-// What the self-check found wrong in a corpus, part by part, or in a series, each sentence with the checkpoint before
-// it. Files that were written before it was kept say nothing.
+// What the self-check found wrong in a run, an ablation, a corpus, part by part, or in a series, each sentence with the
+// checkpoint before it. Files that were written before it was kept say nothing.
 [[nodiscard]] Result<std::vector<std::string>> read_violations(const RunFile& file);
 
 }  // namespace headroom

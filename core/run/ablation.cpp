@@ -181,6 +181,7 @@ class AblationRecorder final : public VariantObserver {
     if (progress_) progress_(fraction, what);
   }
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
+  [[nodiscard]] const std::vector<std::string>& violations() const { return check_.violations; }
 
  private:
   const RunPlan& plan_;
@@ -202,6 +203,7 @@ std::vector<std::size_t> take_over(const AblationOutcome* before, AblationOutcom
     outcome.loss = before->loss;
     outcome.token_loss = before->token_loss;
     outcome.seconds = before->seconds;
+    outcome.violations = before->violations;
   }
   std::vector<std::size_t> todo;
   for (std::size_t i = 0; i < outcome.results.size(); ++i) {
@@ -332,6 +334,10 @@ Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& g
     if (outcome.done == had) outcome.summary = request.before->summary;
     outcome.cancelled = true;
   }
+  // Of what goes on the model itself has run a second time.
+  for (const std::string& violation : recorder.violations())
+    if (std::ranges::find(outcome.violations, violation) == outcome.violations.end())
+      outcome.violations.push_back(violation);
   outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }

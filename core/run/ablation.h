@@ -61,6 +61,7 @@ struct AblationOutcome {
   bool cancelled = false;
   AttentionChoice attention;
   std::vector<std::string> notes;
+  std::vector<std::string> violations;  // of the self-check
   double seconds = 0.0;
 
   // Of a single head; null where it was not asked for.

@@ -16,6 +16,7 @@
 #include "core/run/ablation_summary.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -173,6 +174,7 @@ Result<void> write_ablation(RunFileWriter& writer, const AblationRequest& reques
       {"complete", std::int64_t{outcome.done == outcome.results.size() ? 1 : 0}},
       {"blocks", static_cast<std::int64_t>(token_spread(outcome).blocks)},
       {"seconds", outcome.seconds},
+      {kSelfCheckAttribute, stored_violations(outcome.violations)},
   };
   for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
   HEADROOM_TRY_VOID(write_tokens(writer, request.run.prompt));

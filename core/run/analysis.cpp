@@ -21,6 +21,7 @@
 #include "core/run/provenance.h"
 #include "core/run/recorder.h"
 #include "core/run/run_plan.h"
+#include "core/run/stored_violations.h"
 #include "core/run/two_sequences.h"
 
 namespace headroom {
@@ -128,6 +129,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
     HEADROOM_TRY_VOID(writer->set_attribute("", "next_token_loss", *outcome.forward.next_token_loss));
   if (shape.predictions && !shape.summary_only)
     HEADROOM_TRY_VOID(write_predictions(*writer, outcome.forward.predictions, request.tokenizer.get()));
+  HEADROOM_TRY_VOID(write_violations(*writer, outcome.self_check.violations));
   if (outcome.forward.non_finite_layer >= 0)
     HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_layer", outcome.forward.non_finite_layer));
   if (!outcome.forward.non_finite_weights.empty()) {

@@ -15,16 +15,17 @@
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file.h"
 #include "core/run/run_overview.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
 
-constexpr const char* kAblationAttributes[] = {"schema_version",    "title",         "source",    "history",
-                                               "created_utc",       "command_line",  "model_id",  "model_type",
-                                               "container",         "dtype_compute", "device",    "backend",
-                                               "device_statistics", "mode",          "change",    "next_token_loss",
-                                               "results_asked",     "results_done",  "blocks",    "seconds",
-                                               "sequences",         "length",        "ids_sha256"};
+constexpr const char* kAblationAttributes[] = {"schema_version",    "title",         "source",     "history",
+                                               "created_utc",       "command_line",  "model_id",   "model_type",
+                                               "container",         "dtype_compute", "device",     "backend",
+                                               "device_statistics", "mode",          "change",     "next_token_loss",
+                                               "results_asked",     "results_done",  "blocks",     "seconds",
+                                               "sequences",         "length",        "ids_sha256", kSelfCheckAttribute};
 
 class AblationReader {
  public:

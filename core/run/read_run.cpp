@@ -30,6 +30,7 @@
 #include "core/run/run_layout.h"
 #include "core/run/run_overview.h"
 #include "core/run/run_snapshot.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -63,7 +64,8 @@ constexpr const char* kAttributes[] = {"schema_version",
                                        "model_layers",
                                        "next_token_loss",
                                        "non_finite_layer",
-                                       "non_finite_weights"};
+                                       "non_finite_weights",
+                                       kSelfCheckAttribute};
 
 bool parse(const std::string& text, double& value) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,4 +1,5 @@
 #include "core/run/run_overview.h"
+#include "core/run/stored_violations.h"
 
 #include <algorithm>
 #include <charconv>
@@ -39,7 +40,8 @@ constexpr const char* kOverviewAttributes[] = {"schema_name",
                                                "min_row",
                                                "next_token_loss",
                                                "non_finite_layer",
-                                               "non_finite_weights"};
+                                               "non_finite_weights",
+                                               kSelfCheckAttribute};
 constexpr std::int64_t kShownTokens = 24;
 
 std::vector<std::int64_t> whole_numbers(const std::vector<double>& values) {

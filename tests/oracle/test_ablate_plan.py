@@ -376,6 +376,35 @@ def test_figure_and_inspect_say_that_intervals_are_over_documents(ablate, comman
     assert "5 sequences of 3 documents" in command("inspect", mean).text
 
 
+def test_what_the_self_check_found_is_said_again(ablate, command, llama, data, tmp_path):
+    """It stays in files of runs and of loss changes: whoever opens them is told."""
+    run, text, plan = tmp_path / "run.h5", tmp_path / "text.h5", tmp_path / "plan.h5"
+    ids = ["--ids", "1,2,3,4,5,6,7,8", "--device", "cpu", "--json"]
+    for words in (["analyze", llama[0], *ids, "-o", run], ["ablate", llama[0], *ids, "--heads", "L0.H0", "-o", text]):
+        outcome = command(*words)
+        assert outcome.code == 0 and outcome.json["self_check"]["violations"] == [], outcome
+    assert ablate(llama[0], plan, "--heads", "L0.H0", "--set", "L0.H1+L1.H1")["self_check"]["violations"] == []
+    found = ["L0.H0 row 3: its weights add to 1.5", "L1.H2 row 7: \x1b[31m"]
+    for path, kind in ((run, "sinks"), (text, "importance"), (plan, "importance")):
+        with h5py.File(path, "r+") as file:
+            assert file.attrs["self_check"] == ""
+            file.attrs["self_check"] = "\n".join(found)
+        told = command("inspect", path)
+        assert told.code == 0 and f"self-check   FAILED: {found[0]}\n" in told.text and "\x1b" not in told.text, told
+        assert command("inspect", "--json", path).json["self_check"]["violations"] == found
+        drawn = command("figure", path, kind, "-o", tmp_path / f"{path.stem}.svg", "--caption", "text")
+        assert drawn.code == 0 and f"The self-check found wrong numbers: {found[0]}." in drawn.text, drawn
+        with h5py.File(path, "r+") as file:  # as files were before this was kept
+            del file.attrs["self_check"]
+        assert command("inspect", "--json", path).json["self_check"]["violations"] == []
+        with h5py.File(path, "r+") as file:
+            file.attrs["self_check"] = "\n".join(found)
+    words = ["ablate", llama[0], "--data", data, "--field", "ids", "--length", str(L), "--heads", "L0.H0", "--set", "L0.H1+L1.H1", "--device", "cpu", "-o", plan, "--json"]
+    again = command(*words)  # the file is there: nothing to do
+    assert again.code == 70 and again.json["nothing_to_do"] and again.json["self_check"]["violations"] == found, again
+    assert f"warning: self-check: {found[0]}\n" in again.errors and "\x1b" not in again.errors, again
+
+
 @pytest.mark.parametrize(("arguments", "code", "words"), [
     (["--heads", "L9.H0"], 2, ["L9.H0"]), (["--heads", "L0.H77"], 2, ["L0.H77"]), (["--set", "L0.H1+L0.H1"], 2, ["twice", "L0.H1"]),
     (["--top", "13"], 2, ["--top", "at most 12", "13"]), (["--cumulative", "3", "--heads", "L0.H0,L0.H1"], 2, ["--cumulative", "at most 2"]),

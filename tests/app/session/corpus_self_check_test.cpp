@@ -1,78 +1,28 @@
-// What the self-check finds wrong in a corpus goes with the file: made by a backend whose numbers are wrong.
+// What the self-check finds wrong goes with the file: made by a backend whose numbers are wrong.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/corpus/shard_origin.h"
 #include "core/io/run_file.h"
-#include "core/training/training.h"
+#include "core/run/ablation_file.h"
+#include "core/run/analysis.h"
 #include "tests/app/session/made_corpus.h"
+#include "tests/core/run/wrong_backend.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
 
-// Passes on what a corpus hears, with one row sum of the first head changed.
-class WrongSum final : public ForwardObserver {
- public:
-  explicit WrongSum(ForwardObserver& to) : to_(to) {}
-  Result<void> on_layer(LayerRecord record) override {
-    if (record.layer == 1) record.heads.front().statistics.weight_sum[3] = 0.5;
-    return to_.on_layer(std::move(record));
-  }
-  void on_progress(double fraction, const std::string& what) override { to_.on_progress(fraction, what); }
-  [[nodiscard]] bool stop_requested() const override { return to_.stop_requested(); }
-
- private:
-  ForwardObserver& to_;
-};
-
-class WrongBackend final : public ComputeBackend {
- public:
-  explicit WrongBackend(ComputeBackend& to) : to_(to) {}
-  Result<AttentionChoice> choose_attention(const ForwardOptions& options) override {
-    return to_.choose_attention(options);
-  }
-  Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
-                             ForwardObserver& observer) override {
-    WrongSum wrong(observer);
-    return to_.run(source, model, options, wrong);
-  }
-  Result<std::vector<ForwardSummary>> run_batch(const ModelSource& source, const ModelSpec& model,
-                                                const ForwardOptions& options,
-                                                std::span<const std::vector<std::int32_t>> sequences,
-                                                std::span<ForwardObserver* const> observers) override {
-    std::vector<std::unique_ptr<WrongSum>> wrong;
-    std::vector<ForwardObserver*> passed;
-    for (ForwardObserver* const observer : observers)
-      passed.push_back(wrong.emplace_back(std::make_unique<WrongSum>(*observer)).get());
-    return to_.run_batch(source, model, options, sequences, passed);
-  }
-  Result<ForwardSummary> run_variants(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
-                                      const VariantSweep& sweep, VariantObserver& observer) override {
-    return to_.run_variants(source, model, options, sweep, observer);
-  }
-  Result<BenchmarkReport> benchmark(const BenchmarkRequest& request,
-                                    const std::function<void(double, const std::string&)>& progress,
-                                    const kernels::StopRequested& stop) override {
-    return to_.benchmark(request, progress, stop);
-  }
-  Result<TrainingOutcome> train(const TrainingRequest& request, TrainingObserver& observer) override {
-    return to_.train(request, observer);
-  }
-  BackendInfo info() override { return to_.info(); }
-
- private:
-  ComputeBackend& to_;
-};
+bool says(SessionBench& bench, const std::string& text) {
+  return std::ranges::any_of(bench.state().messages, [&](const Message& message) {
+    return message.level == MessageLevel::Error && message.text == text;
+  });
+}
 
 CATCH_TEST_CASE("corpus view: what the self-check found wrong is said when the file is opened", "[corpus]") {
   SessionBench bench;
@@ -96,10 +46,52 @@ CATCH_TEST_CASE("corpus view: what the self-check found wrong is said when the f
   CATCH_CHECK(make_corpus(bench, path, {.sequences = 3, .pieces = 1}) == ran);
 
   bench.run("open " + quote_word(path.string()));
-  for (const std::string& sentence : ran)
-    CATCH_CHECK(std::ranges::any_of(bench.state().messages, [&](const Message& message) {
-      return message.level == MessageLevel::Error && message.text == "all: self-check: " + sentence;
-    }));
+  for (const std::string& sentence : ran) CATCH_CHECK(says(bench, "all: self-check: " + sentence));
+}
+
+CATCH_TEST_CASE("runs: what the self-check found wrong is said when a run or loss changes are opened") {
+  SessionBench bench;
+  const TempFolder folder;
+  auto inner = bench->runner().compute().backend();
+  CATCH_REQUIRE(inner.has_value());
+  WrongBackend wrong(**inner);
+  auto model = open_model(demo_assets() / "demo" / "bytes/diff_v2", {});
+  CATCH_REQUIRE(model.has_value());
+  AblationRequest request;
+  request.run.model = &*model;
+  request.run.prompt.ids = {72, 101, 108, 108, 111, 32, 119, 111};
+  request.mode = *parse_ablation_mode("zero");
+  request.run.output = folder.path() / "run.h5";
+  const auto analysed = analyze(wrong, request.run, {}, {});
+  CATCH_REQUIRE(analysed.has_value());
+  CATCH_REQUIRE(analysed->self_check.violations.size() == 1);
+  const std::string& sentence = analysed->self_check.violations.front();
+  CATCH_CHECK(sentence.starts_with("L1.H0 row 3: the row sum is 0.5"));
+
+  request.run.output = folder.path() / "changes.h5";
+  auto file = create_ablation_file(request);
+  CATCH_REQUIRE(file.has_value());
+  const auto swept = ablate(wrong, request, {}, {}, {});
+  CATCH_REQUIRE(swept.has_value());
+  CATCH_CHECK(swept->violations == analysed->self_check.violations);
+  CATCH_REQUIRE(write_ablation(**file, request, *swept, wrong.info(), false, {}).has_value());
+  // What goes on says it once, also where nothing is left to run.
+  AblationRequest more = request;
+  more.before = std::make_shared<const AblationOutcome>(*swept);
+  CATCH_CHECK(ablate(wrong, more, {}, {}, {})->violations == swept->violations);
+  more.sets = {{{0, 0}, {0, 1}}};
+  CATCH_CHECK(ablate(wrong, more, {}, {}, {})->violations == swept->violations);
+
+  for (const char* name : {"run", "changes"}) {
+    const std::filesystem::path path = folder.path() / (name + std::string(".h5"));
+    {
+      const auto opened = RunFile::open(path);
+      CATCH_REQUIRE(opened.has_value());
+      CATCH_CHECK(*read_violations(**opened) == std::vector<std::string>{sentence});
+    }
+    bench.run("open " + quote_word(path.string()));
+    CATCH_CHECK(says(bench, name + (": self-check: " + sentence)));
+  }
 }
 
 }  // namespace
