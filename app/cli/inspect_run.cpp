@@ -186,6 +186,10 @@ void print_headlines(const RunOverview& run) {
                lowest->place.name().c_str(), highest->value, highest->place.name().c_str(), 100.0 * own.inside));
 }
 
+void print_violations(const std::vector<std::string>& violations) {
+  for (const std::string& violation : violations) print_fact("self-check", "FAILED: " + violation);
+}
+
 void print_run(const std::filesystem::path& path, std::uint64_t size, const RunOverview& run, bool datasets) {
   print_fact("run", path.string());
   print_fact("file", "HDF5, " + size_text(static_cast<double>(size)) + ", schema " + run.attribute("schema_version") +
@@ -209,8 +213,7 @@ void print_run(const std::filesystem::path& path, std::uint64_t size, const RunO
   if (const std::string loss = run.attribute("next_token_loss"); !loss.empty())
     print_fact("loss", format("%.4f nats a token", std::strtod(loss.c_str(), nullptr)));
   print_headlines(run);
-  for (const std::string& violation : violations_in(run.attribute(kSelfCheckAttribute)))
-    print_fact("self-check", "FAILED: " + violation);
+  print_violations(violations_in(run.attribute(kSelfCheckAttribute)));
   print_fact("holds", holds_text(run));
   for (const std::string& warning : warnings_of(run)) print_fact("warning", warning);
   print_wrapped(sink_lines(run.table, run.sink_null) + logit_lines(run.table) + bound_lines(run.table, run.min_row) +
@@ -328,7 +331,7 @@ constexpr std::array kCircuitFacts = {"schema_version", "created_utc", "source",
 
 Result<void> print_violations(const RunFile& file) {
   HEADROOM_TRY(const std::vector<std::string> violations, read_violations(file));
-  for (const std::string& violation : violations) print_fact("self-check", "FAILED: " + violation);
+  print_violations(violations);
   return {};
 }
 

@@ -1,11 +1,13 @@
 // What the self-check finds wrong goes with the file: made by a backend whose numbers are wrong.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/corpus/plan_ablation.h"
 #include "core/corpus/shard_origin.h"
 #include "core/io/run_file.h"
 #include "core/run/ablation_file.h"
@@ -47,6 +49,39 @@ CATCH_TEST_CASE("corpus view: what the self-check found wrong is said when the f
 
   bench.run("open " + quote_word(path.string()));
   for (const std::string& sentence : ran) CATCH_CHECK(says(bench, "all: self-check: " + sentence));
+}
+
+CATCH_TEST_CASE("ablation of a plan: what the self-check found wrong outlives a run that is stopped") {
+  SessionBench bench;
+  const TempFolder folder;
+  auto inner = bench->runner().compute().backend();
+  CATCH_REQUIRE(inner.has_value());
+  WrongBackend wrong(**inner);
+  auto model = open_model(demo_assets() / "demo" / "bytes/diff_v2", {});
+  CATCH_REQUIRE(model.has_value());
+  const CorpusPlan plan = plan_of(*model, {.sequences = 3, .pieces = 1});
+  PlanAblationRequest request;
+  request.plan = &plan;
+  request.ablation.run.model = &*model;
+  request.ablation.run.output = folder.path() / "plan.h5";
+  request.ablation.mode = *parse_ablation_mode("zero");
+  request.ablation.heads = {{0, 0}, {1, 1}};
+  bool one_done = false;
+  const auto stopped = ablate_plan(
+      wrong, request, [&](double, std::int64_t done, std::int64_t) { one_done = one_done || done > 0; },
+      [&] { return one_done; });
+  CATCH_REQUIRE(!stopped.has_value());
+  CATCH_REQUIRE(stopped.error().code == ErrorCode::Cancelled);
+  // The rest by numbers that are right: what is kept is of the first sequence.
+  const auto finished = ablate_plan(**inner, request, {}, {});
+  CATCH_REQUIRE(finished.has_value());
+  CATCH_CHECK(finished->resumed == 1);
+  CATCH_REQUIRE(finished->violations.size() == 1);
+  CATCH_CHECK(finished->violations.front().starts_with("sequence 0: L1.H0 row 3: the row sum is 0.5"));
+  CATCH_CHECK(ablate_plan(**inner, request, {}, {})->violations == finished->violations);
+  const auto file = RunFile::open(request.ablation.run.output);
+  CATCH_REQUIRE(file.has_value());
+  CATCH_CHECK(*read_violations(**file) == finished->violations);
 }
 
 CATCH_TEST_CASE("runs: what the self-check found wrong is said when a run or loss changes are opened") {

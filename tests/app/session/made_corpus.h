@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/corpus/corpus_run.h"
@@ -26,11 +27,7 @@ struct MadeCorpus {
 
 inline std::filesystem::path kjv_path() { return demo_assets() / "corpora" / "kjv.txt"; }
 
-// What the self-check found wrong.
-inline std::vector<std::string> make_corpus(SessionBench& bench, const std::filesystem::path& to,
-                                            const MadeCorpus& made = {}) {
-  auto model = open_model(demo_assets() / "demo" / made.demo, {});
-  CATCH_REQUIRE(model.has_value());
+inline CorpusPlan plan_of(const OpenedModel& model, const MadeCorpus& made) {
   PlanOptions options;
   options.documents.split = TextSplit::Blank;
   options.length = made.length;
@@ -38,9 +35,18 @@ inline std::vector<std::string> make_corpus(SessionBench& bench, const std::file
   options.pieces = made.pieces;
   options.order = made.order;
   const std::vector<std::filesystem::path> data{kjv_path()};
-  const auto plan = plan_corpus(data, options, plan_model(*model), {}, {});
+  auto plan = plan_corpus(data, options, plan_model(model), {}, {});
   CATCH_INFO((plan ? std::string() : describe(plan.error())));
   CATCH_REQUIRE(plan.has_value());
+  return std::move(*plan);
+}
+
+// What the self-check found wrong.
+inline std::vector<std::string> make_corpus(SessionBench& bench, const std::filesystem::path& to,
+                                            const MadeCorpus& made = {}) {
+  auto model = open_model(demo_assets() / "demo" / made.demo, {});
+  CATCH_REQUIRE(model.has_value());
+  const CorpusPlan plan = plan_of(*model, made);
   CorpusRequest request;
   request.run.model = &*model;
   request.run.output = to;
@@ -50,7 +56,7 @@ inline std::vector<std::string> make_corpus(SessionBench& bench, const std::file
     CATCH_REQUIRE(change.has_value());
     request.run.what_ifs.push_back(*change);
   }
-  request.plan = &*plan;
+  request.plan = &plan;
   request.keep = made.keep;
   request.with_ids = made.with_ids;
   request.curves = made.curves;
