@@ -19,6 +19,7 @@
 #include "core/io/circuits_schema.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/element_type.h"
+#include "core/io/file_probe.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/hdf5_transfer.h"
@@ -56,7 +57,7 @@ Result<void> check_schema(hid_t file) {
         .wanted("schema_name \"" + std::string(kRunSchemaName) + "\"", name ? "\"" + *name + "\"" : "none");
   }
   auto version = read_attribute(file, "schema_version");
-  if (!version) return Error(ErrorCode::Corrupt, "the run file says no schema_version");
+  if (!version || version->empty()) return Error(ErrorCode::Corrupt, "the run file says no schema_version");
   const std::string_view ours = kRunSchemaVersion.substr(0, kRunSchemaVersion.find('.'));
   if (version->substr(0, version->find('.')) != ours) {
     return Error(ErrorCode::Unsupported, "a run file of another schema version")
@@ -123,7 +124,10 @@ Result<std::vector<std::string>> RunFile::State::read_text(const DatasetInfo& in
   return out;
 }
 
-Result<std::unique_ptr<RunFile>> RunFile::open(const std::filesystem::path& path) { return open_with(path, true); }
+Result<std::unique_ptr<RunFile>> RunFile::open(const std::filesystem::path& path) {
+  if (is_hdf5_file(path)) HEADROOM_TRY_VOID(probe_file(path));
+  return open_with(path, true);
+}
 
 Result<std::unique_ptr<RunFile>> RunFile::open_without_lock(const std::filesystem::path& path) {
   return open_with(path, false);
@@ -295,6 +299,7 @@ bool is_hdf5_file(const std::filesystem::path& path) {
 
 bool claims_to_be_run_file(const std::filesystem::path& path) {
   if (!is_hdf5_file(path)) return false;
+  if (!probe_file(path)) return true;
   prepare_hdf5();
   const auto file = open_hdf5(path, false);
   if (!file) return true;

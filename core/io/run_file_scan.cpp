@@ -21,6 +21,7 @@ constexpr int kMaxDepth = 8;  // a hard link back to a parent ends here
 constexpr std::size_t kMaxObjects = 100'000;
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr int kMaxRank = 16;
+constexpr hssize_t kMaxTexts = 1 << 26;
 constexpr const char* kDimensionList = "DIMENSION_LIST";
 
 Error refused(const std::string& text, const std::string& path) {
@@ -82,7 +83,8 @@ std::string last_component(hid_t object) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// HDF5 looks through all groups for the name of a scale: once for each, not for each dataset that has it.
+// HDF5 looks through all groups for the name of a scale: at most once for each, not for each dataset that has it, and
+// not at all where the scan has met it before.
 using ScaleNames = std::map<hobj_ref_t, std::string>;
 
 std::string scale_name(hid_t dataset, hobj_ref_t scale, ScaleNames& known) {
@@ -202,7 +204,12 @@ class Scan {
   // The check of the storage comes first: even the shape of a virtual dataset opens other files.
   Result<void> dataset(hid_t id, const std::string& path) {
     HEADROOM_TRY_VOID(check_storage(id, path));
-    if (H5DSis_scale(id) > 0) return {};
+    if (H5DSis_scale(id) > 0) {
+      hobj_ref_t scale{};
+      if (H5Rcreate(&scale, id, ".", H5R_OBJECT, H5I_INVALID_HID) >= 0)
+        scales_.try_emplace(scale, path.substr(path.rfind('/') + 1));
+      return {};
+    }
     HEADROOM_TRY(DatasetInfo info, describe(id, path, scales_));
     datasets.push_back(std::move(info));
     return {};
@@ -212,7 +219,58 @@ class Scan {
   ScaleNames scales_;
 };
 
+// Of any length: in the file's heap. What has a fixed length lies where numbers do.
+bool lies_in_heap(hid_t type) { return H5Tis_variable_str(type) > 0 || H5Tget_class(type) == H5T_VLEN; }
+
+// `read` fills what it is given with the elements.
+template <typename Read>
+void read_from_heap(const Hdf5Type& type, const Hdf5Space& space, const Read& read) {
+  if (!type || !space || !lies_in_heap(type.get())) return;
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  if (count <= 0 || count > kMaxTexts) return;
+  std::vector<std::byte> values(static_cast<std::size_t>(count) * H5Tget_size(type.get()));
+  if (read(values.data()) >= 0) H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, values.data());
+}
+
+// Called from C, as the next one: nothing may escape.
+herr_t read_text_of_attribute(hid_t object, const char* name, const H5A_info_t*, void*) noexcept {
+  try {
+    const Hdf5Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
+    if (!attribute) return 0;
+    const Hdf5Type type(H5Aget_type(attribute.get()));
+    read_from_heap(type, Hdf5Space(H5Aget_space(attribute.get())),
+                   [&](std::byte* values) { return H5Aread(attribute.get(), type.get(), values); });
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+herr_t read_texts_of_object(hid_t root, const char* path, const H5L_info_t* link, void*) noexcept {
+  try {
+    if (link->type != H5L_TYPE_HARD) return 0;  // out of the file, perhaps
+    const Hdf5Object object(H5Oopen(root, path, H5P_DEFAULT));
+    if (!object) return 0;
+    H5Aiterate2(object.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, read_text_of_attribute, nullptr);
+    if (H5Iget_type(object.get()) != H5I_DATASET || !check_storage(object.get(), path)) return 0;
+    const Hdf5Type type(H5Dget_type(object.get()));
+    read_from_heap(type, Hdf5Space(H5Dget_space(object.get())), [&](std::byte* values) {
+      return H5Dread(object.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    });
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
 }  // namespace
+
+void read_texts(const Hdf5File& file) {
+  const Hdf5Group root(H5Gopen2(file.get(), "/", H5P_DEFAULT));
+  H5Aiterate2(root.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, read_text_of_attribute, nullptr);
+  H5Lvisit(root.get(), H5_INDEX_NAME, H5_ITER_NATIVE, read_texts_of_object, nullptr);
+  H5Eclear2(H5E_DEFAULT);
+}
 
 Result<std::vector<DatasetInfo>> scan_datasets(const Hdf5File& file) {
   const Hdf5Group root(H5Gopen2(file.get(), "/", H5P_DEFAULT));

@@ -13,4 +13,7 @@ namespace headroom {
 // Datasets in creation order where the file tracks it, otherwise by name; a group's own before those of groups in it.
 [[nodiscard]] Result<std::vector<DatasetInfo>> scan_datasets(const Hdf5File& file);
 
+// Reads every attribute and every text and forgets them.
+void read_texts(const Hdf5File& file);
+
 }  // namespace headroom

@@ -40,7 +40,7 @@ ARROWS = {
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
     "core/compute": "core/base core/model core/maps core/measure core/run core/training kernels kernels/reference kernels/cpu kernels/cuda",
     "core/reproduce": "core/base core/io core/model core/measure core/run core/training",
-    "app/process": "core/base",
+    "app/process": "core/base core/io",
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
     "app/figures": "app/plot core/base core/checkpoint core/io core/model core/measure core/run core/corpus core/training",
