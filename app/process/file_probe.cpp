@@ -152,8 +152,7 @@ Result<void> read_in_other_process(const std::filesystem::path& path) {
     happened = WIFSIGNALED(status) ? what_signal_means(WTERMSIG(status)) : nullptr;
   }
   if (!happened) return {};
-  return Error(ErrorCode::Corrupt,
-               format("damaged: HDF5 %s %s while another process read the file", hdf5_info().version.c_str(), happened))
+  return Error(ErrorCode::Corrupt, format("damaged: HDF5 %s fails on it: it %s", hdf5_info().version.c_str(), happened))
       .in_file(path.string())
       .advise("take another copy of the file, or make it again");
 }

@@ -1,12 +1,17 @@
 #include "app/session/commands.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <utility>
 
 #include "app/session/state.h"
+#include "app/ui/file_list.h"
 
 namespace headroom {
 namespace {
@@ -122,13 +127,29 @@ const CommandEntry* CommandTable::entry(std::string_view line) const {
   return nullptr;
 }
 
+Result<std::vector<std::string>> CommandTable::words(std::string_view line) const {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::string_view rest = line.substr(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view name = rest.substr(0, rest.find_first_of(kBlanks));
+  rest = rest.substr(std::min(rest.find_first_not_of(kBlanks, name.size()), rest.size()));
+  rest = rest.substr(0, rest.find_last_not_of(kBlanks) + 1);
+  const Command* command = find(name);
+  const std::vector<std::string> first = command ? command->arguments.next({}) : std::vector<std::string>();
+  if (rest.empty() || std::ranges::find(first, "PATH") == first.end()) return split_command_line(line);
+  std::error_code none;
+  if (std::filesystem::exists(expand_home(rest), none)) return std::vector{std::string(name), expand_home(rest)};
+  HEADROOM_TRY(std::vector<std::string> words, split_command_line(line));
+  for (std::string& word : std::span(words).subspan(1)) word = expand_home(word);
+  return words;
+}
+
 std::string CommandTable::disabled_reason(const State& state, std::string_view line) const {
-  const auto words = split_command_line(line);
-  if (!words) return words.error().message;
-  if (words->empty()) return "";
-  const Command* command = find(words->front());
+  const auto parted = words(line);
+  if (!parted) return parted.error().message;
+  if (parted->empty()) return "";
+  const Command* command = find(parted->front());
   if (!command) return "no such command";
-  const std::span<const std::string> arguments = std::span(*words).subspan(1);
+  const std::span<const std::string> arguments = std::span(*parted).subspan(1);
   if (const auto read = command->arguments.read(command->name, arguments)) return command->disabled(state, *read);
   const std::string reason = command->disabled(state, Arguments());
   return reason.empty() ? command->arguments.misfit(arguments) : reason;

@@ -106,6 +106,9 @@ class CommandTable {
   [[nodiscard]] std::span<const CommandEntry> entries() const { return entries_; }
   [[nodiscard]] const Command* find(std::string_view name) const;
   [[nodiscard]] const CommandEntry* entry(std::string_view line) const;
+  // split_command_line(), where all behind a command that takes a path is one word if a file of that name is there:
+  // who types or pastes a path does not think of quotation marks. ~ is the home folder.
+  [[nodiscard]] Result<std::vector<std::string>> words(std::string_view line) const;
   [[nodiscard]] std::string disabled_reason(const State& state, std::string_view line) const;
   // The key that runs this line; settings come before defaults.
   [[nodiscard]] std::string key_of(const State& state, std::string_view line) const;

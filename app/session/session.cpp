@@ -40,7 +40,7 @@ Session::~Session() {
 }
 
 Result<void> Session::execute(std::string_view line) {
-  HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line));
+  HEADROOM_TRY(const std::vector<std::string> words, commands_.words(line));
   if (words.empty()) return {};
   const Command* command = commands_.find(words.front());
   if (!command) {

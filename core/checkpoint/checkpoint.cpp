@@ -318,13 +318,13 @@ Result<void> Checkpoint::State::open_adapter(const CheckpointOptions& options) {
 Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
   HEADROOM_TRY(const bool adapts, is_adapter(path));
   if (adapts) return open_adapter(options);
+  std::error_code code;
+  const std::filesystem::file_status status = std::filesystem::status(path, code);
+  if (code) return path_error(path, code.value());
   if (!options.base.empty()) {
     Error error(ErrorCode::InvalidArgument, "a base is given, and this is no adapter");
     return error.in_file(path.string()).wanted("a folder with adapter_config.json", "another checkpoint");
   }
-  std::error_code code;
-  const std::filesystem::file_status status = std::filesystem::status(path, code);
-  if (code) return path_error(path, code.value());
   if (status.type() == std::filesystem::file_type::directory) {
     folder = path;
     HEADROOM_TRY(const FolderWeights weights, find_weights(path));

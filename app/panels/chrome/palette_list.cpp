@@ -81,7 +81,7 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
     item.line = query;
     item.title = command->title;
     item.typed = true;
-    const auto words = split_command_line(query);
+    const auto words = table.words(query);
     fits = words && command->arguments.read(command->name, std::span(*words).subspan(1)).has_value();
     item.disabled = words ? table.disabled_reason(state, query) : words.error().message;
     list.items.push_back(std::move(item));

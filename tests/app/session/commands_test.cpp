@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "app/session/state.h"
+#include "app/ui/file_list.h"
 #include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
@@ -35,6 +37,25 @@ CATCH_TEST_CASE("A command line is split at blanks, and quotes keep them, and # 
   const auto open_quote = split_command_line("prompt \"never closed");
   CATCH_REQUIRE_FALSE(open_quote.has_value());
   CATCH_CHECK(open_quote.error().code == ErrorCode::InvalidArgument);
+}
+
+CATCH_TEST_CASE("A path is typed as it is called, with blanks and without quotation marks", "[session]") {
+  using Lines = std::vector<std::string>;
+  const CommandTable table = make_command_table();
+  const TempFolder folder;
+  const std::string path = folder.write("my run #2 \"last\".h5", "").string();
+  for (const std::string& line : {"open " + path, "  open   " + path + " ", "open " + quote_word(path)})
+    CATCH_CHECK(table.words(line).value() == Lines{"open", path});
+  CATCH_CHECK(table.words("prompt-file " + folder.write("a b", "").string()).value().size() == 2);
+  // What is no file as a whole is words, and so is what a command without a path is given.
+  CATCH_CHECK(table.words("open model base").value() == Lines{"open", "model", "base"});
+  CATCH_CHECK(table.words("prompt " + path).value().size() > 2);
+  CATCH_CHECK_FALSE(table.words("open \"never closed").has_value());
+  CATCH_CHECK(table.words("").value().empty());
+  CATCH_CHECK(table.words("open").value() == Lines{"open"});
+  CATCH_CHECK(table.words("no.such command").value() == Lines{"no.such", "command"});
+  CATCH_CHECK(table.words("open ~/x y").value() == Lines{"open", expand_home("~/x"), "y"});
+  CATCH_CHECK(table.disabled_reason(State(), "open " + path).empty());
 }
 
 CATCH_TEST_CASE("Any word survives being quoted and split again", "[session]") {
