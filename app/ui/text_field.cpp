@@ -216,8 +216,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       field.edit = TextEdit(options.multiline);
       field.edit.set_text(value);
       if (!options.focus || options.multiline) field.edit.place(0, false);
-      if (options.focus && options.select_stem)
-        if (const std::size_t dot = value.rfind('.'); dot != std::string::npos) field.edit.select(0, dot);
+      if (options.focus && options.select_stem) field.edit.select(0, std::min(value.rfind('.'), value.size()));
       field.edited_at = input.time;
     } else if (value != field.given && value != field.edit.text()) {
       field.edit.set_text(value);

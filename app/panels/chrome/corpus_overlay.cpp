@@ -213,7 +213,9 @@ void draw_corpus(PanelContext& context, Rect window) {
   const State& state = context.state;
   const CorpusWish& wish = state.corpus_wish;
   CorpusFields fields = corpus_fields(ui);
-  const bool first = ui.appeared("corpus") && fields.kept == 0.0;
+  const bool appeared = ui.appeared("corpus");
+  const bool chosen_texts = appeared && fields.kept != 0.0;  // in the panel of files, which may come first
+  const bool first = appeared && (!chosen_texts || fields.serial < 0.0);
   if (first) {
     take_order(state, fields);
     if (context.folders) context.folders->forget();
@@ -265,6 +267,7 @@ void draw_corpus(PanelContext& context, Rect window) {
     options.mono = true;
     options.hint = hint;
     options.focus = focus;
+    options.select_stem = true;  // what is typed takes the place of what was suggested
     const TextFieldResult typed = ui.text_field(id, place.field, value, options);
     submitted |= typed.submitted;
     return typed.changed;
@@ -277,13 +280,13 @@ void draw_corpus(PanelContext& context, Rect window) {
   data.field.cut_right(8.0f);
   ui.button(choose, "Choose…", "corpus.browse");
   const double wrong = std::exchange(fields.wrong, -1.0);
-  field("data", data, fields.data, "a file or a folder", first || wrong == 0.0);
+  field("data", data, fields.data, "a file or a folder", (first && !chosen_texts) || wrong == 0.0);
   note({data.field, data_note.note}, before.data);
 
   Row length = row("Length");
   const Row length_note = length;
   length.field.x1 = std::min(length.field.x1, length.field.x0 + 120.0f);
-  field("length", length, fields.length, "positions", wrong == 1.0);
+  field("length", length, fields.length, "positions", chosen_texts || wrong == 1.0);
   note({length.field, length_note.note}, before.length);
 
   Row sequences = row("Sequences");

@@ -107,17 +107,26 @@ std::vector<std::string> palette_completions(const CommandTable& table, const St
   if (command == nullptr) return out;
   const std::string_view last = query.substr(space + (quoted ? 2 : 1));
   const std::string before(query.substr(0, space + 1));
+  const auto complete = [&](const std::string& start, std::string_view typed) {
+    for (const std::string& path : complete_path(typed)) {
+      std::string word = quote_word(path);
+      if (word.ends_with("/\"")) word.pop_back();  // it goes on
+      out.push_back(start + word);
+    }
+  };
+  // All that is typed may be one path: quotation marks come with what completes it.
+  const std::string start = command->name + " ";
+  if (!quoted && before.size() > start.size()) {
+    const std::vector<std::string> first = command->arguments.next({});
+    if (std::ranges::find(first, "PATH") != first.end()) complete(start, query.substr(start.size()));
+  }
   const auto words = split_command_line(before);
   if (!words) return out;
   for (const std::string& choice : command->arguments.next(std::span(*words).subspan(1))) {
     const Placeholder* placeholder = find_placeholder(choice);
     const Completion completion = placeholder ? placeholder->completion : Completion::None;
     if (completion == Completion::Path) {
-      for (const std::string& path : complete_path(last)) {
-        std::string word = quote_word(path);
-        if (word.ends_with("/\"")) word.pop_back();  // it goes on
-        out.push_back(before + word);
-      }
+      complete(before, last);
     } else if (completion == Completion::Quantity) {
       for (const QuantityInfo& info : quantity_infos())
         if (info.name.starts_with(last) && out.size() < kMostChoices) out.push_back(before + info.name);

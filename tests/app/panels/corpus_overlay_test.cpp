@@ -48,6 +48,22 @@ CATCH_TEST_CASE("corpus panel: without what-ifs on the screen none are offered")
   }
 }
 
+CATCH_TEST_CASE("corpus panel: whoever chose the texts first finds a length, and types another one at once") {
+  CorpusBench bench;
+  bench.state.overlay = Overlay::CorpusFile;
+  bench.frames();
+  bench.state.overlay = Overlay::Corpus;
+  bench.frames();
+  CATCH_CHECK(bench.line().find(" 64 ") != std::string::npos);
+  CATCH_CHECK(bench.line().ends_with(" none curves"));
+  bench.type("32");
+  bench.frames();
+  CATCH_CHECK(bench.line().find(" 32 ") != std::string::npos);
+  (void)bench.taken();
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{bench.line()});
+}
+
 CATCH_TEST_CASE("corpus panel: the what-ifs of the shown run are offered, and are in the name of the file") {
   CorpusBench bench;
   bench.state.runs[0].what_ifs = {"L0.H0:second-map=off"};

@@ -131,6 +131,8 @@ CATCH_TEST_CASE("palette: completions of choices, heads, commands and paths") {
   CATCH_CHECK(paths == Lines{"open \"" + folder + "/a folder/", "open \"" + folder + "/a file.h5\""});
   CATCH_CHECK(palette_completions(table, state, "open \"" + folder + "/a fi") ==
               Lines{"open \"" + folder + "/a file.h5\""});
+  CATCH_CHECK(palette_completions(table, state, "open " + folder + "/a fi") ==
+              Lines{"open \"" + folder + "/a file.h5\""});
 }
 
 CATCH_TEST_CASE("palette: arrows, clicks, Escape, a click beside it") {
