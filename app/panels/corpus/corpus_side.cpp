@@ -342,6 +342,12 @@ void draw_pointed(PanelContext& context, const CorpusView& view, Rect body) {
   const std::string title = "Open as a run";
   const float width = ui.button_width(title);
   if (body.height() < measure::kControl || body.width() < width) return;
+  // Of one that is only under the pointer a button would be gone before the pointer is at it.
+  if (chosen_sequence(context.state, view) != s) {
+    ui.label_at(body.x0, body.y0 + measure::kControl / 2, "a click chooses it, a double click runs it", theme.hint(),
+                body.width());
+    return;
+  }
   const std::string command = "corpus.open " + name;
   const bool can = context.commands.disabled_reason(context.state, command).empty();
   ui.button(Rect::sized(body.x0, body.y0, width, measure::kControl), title, command,

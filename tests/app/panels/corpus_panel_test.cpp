@@ -320,6 +320,14 @@ CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title 
   bench.state.view.corpus.sequence = 5;
   bench.key(Key::Enter);
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"corpus.open"});
+  // The pointer is on the row: no button that would be gone before the pointer is there.
+  bench.state.view.corpus.sequence.reset();
+  bench.state.hover.sequence = 5;
+  bench.frame();
+  CATCH_CHECK_FALSE(bench.shows("Open as a run"));
+  bench.state.view.corpus.sequence = 5;
+  bench.frame();
+  CATCH_CHECK(bench.shows("Open as a run"));
 }
 
 CATCH_TEST_CASE("corpus panels: a thumbnail is its sequence, and is chosen and opened", "[corpus]") {
