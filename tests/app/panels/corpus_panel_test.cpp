@@ -324,6 +324,7 @@ CATCH_TEST_CASE("corpus panels: a row chooses its sequence and runs it, a title 
   bench.state.view.corpus.sequence.reset();
   bench.state.hover.sequence = 5;
   bench.frame();
+  CATCH_CHECK(bench.shows("a click chooses it"));
   CATCH_CHECK_FALSE(bench.shows("Open as a run"));
   bench.state.view.corpus.sequence = 5;
   bench.frame();
