@@ -90,8 +90,16 @@ missing_packages() {
   done
 }
 
-# An apt or dpkg that was killed leaves half-configured packages, which apt then refuses to work with.
+# A package's own script may fail once and not again (munge, whose key is made by another user, did so in a bare root).
 apt_install() {
+  apt_install_once "$@" || {
+    echo 'once more, since apt-get failed'
+    apt_install_once "$@"
+  }
+}
+
+# An apt or dpkg that was killed leaves half-configured packages, which apt then refuses to work with.
+apt_install_once() {
   "$@" dpkg --configure -a || true
   if [ -n "$(dpkg --audit)" ]; then
     "$@" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -y -f install || true
