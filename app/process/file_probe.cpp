@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -52,6 +53,7 @@ struct Reader {
 // Reads what `socket` names until nobody is left to name anything.
 void serve(int socket) {
   set_file_probe(nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever asked is gone: nobody waits for the end of a file that has none
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const itimerval long_enough{{}, {kProbeSeconds, 0}}, off{};
@@ -72,17 +74,18 @@ bool is_single_threaded() {
 }
 
 // A copy of this process, in a millisecond where starting the program anew takes forty. Locks of other threads would
-// stay taken in it.
-pid_t fork_reader(int socket, int other_end) {
+// stay taken in it, and so would those on files that this one holds: nothing but the socket stays open.
+pid_t fork_reader(int socket) {
   const pid_t child = ::fork();
   if (child != 0) return child;
+  ::dup2(socket, STDIN_FILENO);
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
+  ::closefrom(STDERR_FILENO + 1);
   ::setsid();  // Ctrl+C in the terminal is not meant for it
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     std::signal(signal, SIG_DFL);
-  const int nowhere = ::open("/dev/null", O_RDWR);
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
-  ::close(other_end);
-  serve(socket);
+  serve(STDIN_FILENO);
   std::_Exit(0);
 }
 
@@ -108,7 +111,7 @@ pid_t spawn_reader(int socket) {
 bool start(Reader& reader) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
-  reader = {is_single_threaded() ? fork_reader(ends[1], ends[0]) : spawn_reader(ends[1]), ends[0], true};
+  reader = {is_single_threaded() ? fork_reader(ends[1]) : spawn_reader(ends[1]), ends[0], true};
   ::close(ends[1]);
   if (reader.process > 0) return true;
   ::close(ends[0]);

@@ -1,7 +1,12 @@
 """Run files in which bytes were changed where the format has no checksum: the heap of texts, on which HDF5 1.10 itself crashes. The
 command refuses them or reads what is left; the window says so and keeps what is open (tests/FAULTS.md)."""
+import fcntl
+import os
+import pathlib
 import shutil
 import struct
+import subprocess
+import time
 
 import pytest
 
@@ -82,6 +87,36 @@ def test_138_one_crash_spoils_no_other_file(command, crashes, good, tmp_path):
         refused(first, 3, "damaged", str(bad))
         assert check_error_object(command("inspect", bad, "--json"), 3)["file"] == str(bad)
     assert first.code in (0, 1, 3)
+
+
+def without_end(data, heads):
+    """The length of a text, with what stands before it, is 2⁶⁴: HDF5 1.10 goes from it to itself."""
+    struct.pack_into("<Q", data, heads[20] + 8, (1 << 64) - OBJECT)
+
+
+def test_138_whoever_reads_is_gone_with_the_command_and_holds_nothing_of_it(program, crashes, good, tmp_path):
+    """A lock of the command is free as soon as it is killed, even while a file without end is read for it."""
+    if not crashes:
+        pytest.skip("this HDF5 finds the end")
+    bad = damaged(good, tmp_path / "damaged.h5", without_end)
+    (tmp_path / "lock").touch()
+    lock = os.open(tmp_path / "lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    command = subprocess.Popen([program, "inspect", bad], pass_fds=[lock], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(lock)
+    children = pathlib.Path(f"/proc/{command.pid}/task/{command.pid}/children")
+    end = time.monotonic() + 15
+    while not (reader := children.read_text().split()) and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.5)  # it reads
+    command.kill()
+    command.wait()
+    with open(tmp_path / "lock") as again:
+        fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    end = time.monotonic() + 5
+    while (alive := pathlib.Path(f"/proc/{reader[0]}/fd").exists() and os.listdir(f"/proc/{reader[0]}/fd")) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive
 
 
 def test_the_window_goes_on_beside_a_file_that_hdf5_crashes_on(program, display, crashes, good, tmp_path):
