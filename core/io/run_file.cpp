@@ -52,6 +52,7 @@ bool is_our_schema(std::string_view name) {
 
 Result<void> check_schema(hid_t file) {
   auto name = read_attribute(file, "schema_name");
+  if (!name && name.error().code != ErrorCode::NotFound) return std::move(name.error());
   if (!name || !is_our_schema(*name)) {
     return Error(ErrorCode::Corrupt, "an HDF5 file, but not a run file of this program")
         .wanted("schema_name \"" + std::string(kRunSchemaName) + "\"", name ? "\"" + *name + "\"" : "none");
@@ -303,8 +304,8 @@ bool claims_to_be_run_file(const std::filesystem::path& path) {
   prepare_hdf5();
   const auto file = open_hdf5(path, false);
   if (!file) return true;
-  const std::string name = attribute_or_empty(file->get(), "schema_name");
-  return is_our_schema(name);
+  const Result<std::string> name = read_attribute(file->get(), "schema_name");
+  return name ? is_our_schema(*name) : name.error().code != ErrorCode::NotFound;
 }
 
 }  // namespace headroom
