@@ -19,8 +19,9 @@ void set_file_probe(FileProbe probe);
 // where there is no probe or no such file.
 [[nodiscard]] Result<void> probe_file(const std::filesystem::path& path);
 
-// Reads whatever the format does not protect by checksums, and whatever is read when a file is opened: objects, all
-// attributes, all texts. What cannot be read is for the one that asks to say.
+// Opens every object and reads all attributes and all texts of variable length, with the heap that they lie in. Data
+// and the trees that lead to it are not read: wrong ones are found by the checksums of chunks. What cannot be read is
+// for the one that asks to say.
 void read_for_probe(const std::filesystem::path& path);
 
 }  // namespace headroom
