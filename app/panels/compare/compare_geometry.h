@@ -55,5 +55,7 @@ struct PairLayout {
 // The masked upper right corner of a causal map where nothing is drawn; empty if the window shows no such corner of
 // this size.
 [[nodiscard]] Rect masked_corner(const MapLayout& layout, bool causal, float width, float height);
+// Captions stand there: lines of this height, at most four, with a ground of their own.
+inline constexpr float kCaptionLine = 16.0f, kCaptionHeight = 4.0f * kCaptionLine + 9.0f;
 
 }  // namespace headroom

@@ -126,12 +126,16 @@ MapPair make_map_pair(PanelContext& context, CompareCache& memory, const RunEntr
 FigureProgress draw_pair_map(PanelContext& context, CompareCache& memory, const MapPair& pair, const MapLayout& layout,
                              PairMap which) {
   if (layout.map.empty()) return {};
-  if (which == PairMap::A) return draw_map_figure(context, layout, {&pair.a, pair.range.scale, FigureSlot::A});
-  if (which == PairMap::B) return draw_map_figure(context, layout, {&pair.b, pair.range.scale, FigureSlot::B});
-  if (pair.has_difference())
-    return draw_map_figure(context, layout, {&pair.b, pair.difference.scale, FigureSlot::Difference, &pair.a, &memory});
-  context.painter().fill_rect(layout.map, context.theme().empty);
-  return {};
+  if (which == PairMap::Difference && !pair.has_difference()) {
+    context.painter().fill_rect(layout.map, context.theme().empty);
+    return {};
+  }
+  MapFigure figure{&pair.a, pair.range.scale, FigureSlot::A};
+  if (which == PairMap::B) figure = {&pair.b, pair.range.scale, FigureSlot::B};
+  if (which == PairMap::Difference) figure = {&pair.b, pair.difference.scale, FigureSlot::Difference, &pair.a, &memory};
+  figure.avoid = layout.map;
+  figure.avoid.y1 = layout.map.y0 + kCaptionHeight;
+  return draw_map_figure(context, layout, figure);
 }
 
 FigureProgress draw_pair_swipe(PanelContext& context, const MapPair& pair, const MapLayout& layout, double divider) {

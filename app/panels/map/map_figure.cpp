@@ -175,14 +175,19 @@ Rect drawn_part(const MapLayout& layout, const MapFigure& figure) {
   return figure.part.empty() ? layout.map : figure.part;
 }
 
-// Above the diagonal, where the map will be empty; not where what is shown of it is too small.
-void say_it_is_made(PanelContext& context, const Rect& part) {
+// Above the diagonal, where the map will be empty, below what else stands there; not where what is shown of it is too
+// small.
+void say_it_is_made(PanelContext& context, const Rect& part, const Rect& avoid) {
   constexpr std::string_view kMaking = "the map is being made";
   const TextStyle style = context.theme().hint();
   const float half = 0.5f * context.ui.width(kMaking, style) + 4.0f;
   if (part.width() <= 2.0f * half || part.height() <= 60.0f) return;
   const float x = std::clamp(part.x0 + 0.7f * part.width(), part.x0 + half, part.x1 - half);
-  context.painter().text_at(x, part.y0 + 0.3f * part.height(), kMaking, style, Painter::Align::Centre);
+  constexpr float kHalfLine = 9.0f;
+  float y = part.y0 + 0.3f * part.height();
+  if (avoid.overlaps({x - half, y - kHalfLine, x + half, y + kHalfLine})) y = avoid.y1 + kHalfLine;
+  if (y + kHalfLine > part.y1) return;
+  context.painter().text_at(x, y, kMaking, style, Painter::Align::Centre);
 }
 
 FigureProgress draw_tiles(PanelContext& context, const MapLayout& layout, const MapFigure& figure) {
@@ -222,7 +227,7 @@ FigureProgress draw_tiles(PanelContext& context, const MapLayout& layout, const 
   for (const auto& [id, group] : coarse)
     for (const Rect& part : group.is_rectangle() ? std::vector<Rect>{group.bounds} : group.parts)
       draw_coarse_frame(context, layout, part, group.level, figure);
-  if (!any) say_it_is_made(context, drawn_part(layout, figure));
+  if (!any) say_it_is_made(context, drawn_part(layout, figure), figure.avoid);
 
   const auto want = [&](const MapSubject& subject) {
     std::vector<TileKey> keys = wanted_tiles(view, sharp, like_of(figure, subject), figure.causal(), progress);

@@ -29,7 +29,7 @@ struct MapFigure {
   const MapSubject* less = nullptr;
   CompareCache* differences = nullptr;
   Rect part{};                               // of the map that is drawn; empty: all of it
-  Rect avoid{};                              // no level is written there
+  Rect avoid{};                              // other texts stand there: no level, nor that the map is being made
   std::optional<std::int64_t> pinned_key{};  // of the second strip
 
   [[nodiscard]] bool causal() const { return subject->causal && (!less || less->causal); }

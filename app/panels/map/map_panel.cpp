@@ -373,7 +373,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   const auto query = marks.query(), key = marks.key();
   const std::optional<LensLayout> lens = query && key ? lay_out_lens(layout, subject.causal) : std::nullopt;
   MapFigure figure{&subject, range.scale};
-  if (lens) figure.avoid = lens->frame;
+  if (lens) figure.avoid = lens->frame, figure.avoid.y1 = lens->caption.y1;
   figure.pinned_key = marks.pinned_key;
   FigureProgress progress = draw_map_figure(context, layout, figure);
   draw_key_labels(context, layout, subject, marks);

@@ -171,6 +171,17 @@ class CompareBench {
     return *painter;
   }
 
+  // As the first frames of a map find it: not one tile is there.
+  const RecordingPainter& draw_without_tiles() {
+    auto kept = std::exchange(tiles, nullptr);
+    for (int i = 0; i < 2; ++i) {  // the pointer belongs to what was drawn in the frame before
+      tiles = std::make_unique<TileStore>(std::size_t{256} << 20, 1, [] {});
+      draw();
+    }
+    tiles = std::move(kept);
+    return *painter;
+  }
+
   // Frames until every tile and distance is there.
   const RecordingPainter& settle() {
     for (int i = 0; i < 3000; ++i) {

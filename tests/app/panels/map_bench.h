@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/panels/map/map_panel.h"
@@ -189,6 +190,17 @@ class MapBench {
     input.pressed = input.released = {};
     input.clicks = 0;
     input.wheel = {};
+    return *painter;
+  }
+
+  // As the first frames of a map find it: not one tile is there.
+  const RecordingPainter& draw_without_tiles() {
+    auto kept = std::exchange(tiles, nullptr);
+    for (int i = 0; i < 2; ++i) {  // the pointer belongs to what was drawn in the frame before
+      tiles = std::make_unique<TileStore>(std::size_t{256} << 20, 1, [] {});
+      draw();
+    }
+    tiles = std::move(kept);
     return *painter;
   }
 
