@@ -103,7 +103,7 @@ class OneNode:
         end = time.monotonic() + 15
         while self.call("sinfo", "-h", "-o", "%T", check=False) != "idle":
             if time.monotonic() > end:
-                raise NotUp(last_words(at / "slurmd.log", at / "slurmctld.log"))
+                raise NotUp(self.last_words())
             time.sleep(0.1)
 
     def _daemon(self, name, *arguments, log):
@@ -119,6 +119,9 @@ class OneNode:
         done = subprocess.run([found(name), *map(str, arguments)], env=self.env, capture_output=True, text=True, timeout=60, **options)
         assert done.returncode == 0 or not check, (name, arguments, done.stdout, done.stderr)
         return done.stdout.strip()
+
+    def last_words(self):
+        return last_words(self.folder / "slurmd.log", self.folder / "slurmctld.log")
 
     def wait(self, job, seconds=300):
         """Until no task of the job is in the queue."""

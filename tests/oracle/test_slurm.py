@@ -235,9 +235,11 @@ def test_a_real_slurm_runs_shards_and_merge(node, command, warm_command):
     node.call("scontrol", "requeue", f"{job}_0")
     node.wait_for(job, "PENDING")
     assert progress.exists() and not (folder / "part0.h5").exists()
+    # Slurm itself waits two minutes, until slurmd is done with the launch before; at once it was refused now and then (FAILED, 1:0).
+    time.sleep(2)
     node.call("scontrol", "update", f"jobid={job}_0", "StartTime=now")
     node.wait(job)
-    assert node.states(job)[0] == ("COMPLETED", "0:0") and not progress.exists()
     log = (folder / "log" / f"{job}_0.txt").read_text()
+    assert node.states(job)[0] == ("COMPLETED", "0:0") and not progress.exists(), (log, node.last_words())
     assert "cancelled" in log.lower() and "sequences had been run before" in log, log
     print(f"Slurm: {time.monotonic() - begin:.1f} s")

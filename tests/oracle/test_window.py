@@ -230,6 +230,7 @@ def test_no_picture_is_of_two_scripts_and_no_baseline_of_none():
     names = [name for script in SCRIPTS for name in pictures_of(script)]
     assert len(names) == len(set(names))
     assert {path.name for path in W.BASELINES.glob("*.png")} == set(names) - MOVING
+    assert {path.name for path in W.BASELINES.glob("*/*.png")} <= set(names) - MOVING
 
 
 def test_the_desktop_is_asked_for_the_files_that_a_script_shows(window):
