@@ -190,6 +190,7 @@ nlohmann::json blocks_json(const BlocksSaid& said) {
           {"sequences", outcome.sequences},
           {"documents", outcome.documents},
           {"non_finite", outcome.non_finite},
+          {"self_check", {{"violations", outcome.violations}}},
           {"recall", std::move(recall)},
           {"recall_change", std::move(change)},
           {"agreement", rows_json(labels_of_axis("relation"), outcome.agreement, tops)},
@@ -296,6 +297,8 @@ int run_blocks_command(const BlocksArguments& given) {
     print_json(blocks_json(said));
   else
     std::fputs(blocks_text(said).c_str(), stdout);
+  warn_of_violations(made.outcome.violations);
+  if (!made.outcome.violations.empty()) return kInternalBug;
   if (made.outcome.non_finite == 0) return 0;
   std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
                static_cast<long long>(made.outcome.non_finite));

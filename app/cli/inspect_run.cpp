@@ -457,6 +457,7 @@ Result<void> print_block_facts(const std::filesystem::path& path, std::uint64_t 
   for (std::size_t t = 0; t < tops.size(); ++t)
     print_fact(format("k = %.0f", tops[t]).c_str(),
                format("recall of net weights, chosen by groups: %.4f", recall[kNetByGroup * tops.size() + t]));
+  HEADROOM_TRY_VOID(print_violations(file));
   print_fact("plan", text("plan_sha256"));
   if (datasets) print_datasets(file);
   return {};
@@ -496,6 +497,7 @@ Result<void> print_needles(const std::filesystem::path& path, std::uint64_t size
   if (recalled.size() > 4)
     print_fact("recalled",
                format("%.4f of the answer's tokens, 95 %% [%.4f, %.4f]", recalled[0], recalled[3], recalled[4]));
+  HEADROOM_TRY_VOID(print_violations(file));
   if (datasets) print_datasets(file);
   return {};
 }

@@ -189,6 +189,7 @@ nlohmann::json needle_json(const NeedleRequest& request, const RunNotes& notes, 
           {"threshold", kRetrievalThreshold},
           {"above_threshold", outcome.above_threshold},
           {"non_finite", outcome.non_finite},
+          {"self_check", {{"violations", outcome.violations}}},
           {"notes", outcome.notes},
           {"backend", outcome.attention.backend},
           {"device", request.run.device},
@@ -269,11 +270,13 @@ int run_needle(const NeedleArguments& given) {
     print_json(needle_json(prepared->request, prepared->notes, *outcome));
   else
     std::fputs(needle_text(prepared->request, prepared->notes, *outcome).c_str(), stdout);
+  warn_of_violations(outcome->violations);
   if (outcome->cancelled) {
     std::fprintf(stderr, "headroom: stopped; the %lld of %lld cells that were done are kept\n",
                  static_cast<long long>(outcome->done), static_cast<long long>(outcome->all));
     return signal_exit_code();
   }
+  if (!outcome->violations.empty()) return kInternalBug;
   if (outcome->non_finite == 0) return 0;
   std::fprintf(stderr, "warning: %lld prompts are not finite from some layer on\n",
                static_cast<long long>(outcome->non_finite));

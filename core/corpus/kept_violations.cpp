@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "core/base/format.h"
-
 namespace headroom {
 namespace {
 
@@ -38,11 +36,14 @@ void KeptViolations::read(const std::string& bytes) {
   take(sentences);
 }
 
-std::vector<std::string> of_sequence(std::int64_t sequence, const std::vector<std::string>& violations) {
+std::vector<std::string> named_violations(const std::string& subject, const std::vector<std::string>& violations) {
   std::vector<std::string> sentences;
-  for (const std::string& violation : violations)
-    sentences.push_back(format("sequence %lld: %s", static_cast<long long>(sequence), violation.c_str()));
+  for (const std::string& violation : violations) sentences.push_back(subject + ": " + violation);
   return sentences;
+}
+
+std::vector<std::string> of_sequence(std::int64_t sequence, const std::vector<std::string>& violations) {
+  return named_violations("sequence " + std::to_string(sequence), violations);
 }
 
 }  // namespace headroom

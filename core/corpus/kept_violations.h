@@ -11,7 +11,7 @@ namespace headroom {
 class KeptViolations {
  public:
   // The bytes of a record of those that are new; empty: none is.
-  [[nodiscard]] std::string add(const std::vector<std::string>& sentences);
+  std::string add(const std::vector<std::string>& sentences);
   // A record's bytes; damaged ones say nothing.
   void read(const std::string& bytes);
   [[nodiscard]] const std::vector<std::string>& sentences() const { return sentences_; }
@@ -22,7 +22,9 @@ class KeptViolations {
   std::vector<std::string> sentences_;
 };
 
-// "sequence 3: …" of each.
+// "subject: …" of each; "sequence 3: …".
+[[nodiscard]] std::vector<std::string> named_violations(const std::string& subject,
+                                                        const std::vector<std::string>& violations);
 [[nodiscard]] std::vector<std::string> of_sequence(std::int64_t sequence, const std::vector<std::string>& violations);
 
 }  // namespace headroom

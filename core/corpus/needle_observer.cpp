@@ -24,8 +24,9 @@ const std::vector<std::string>& needle_map_names() {
 }
 
 NeedleObserver::NeedleObserver(const NeedlePrompt& prompt, const ModelSpec& model, const NeedleHeads& heads,
-                               const std::function<void(double)>& report, const kernels::StopRequested& stop)
-    : prompt_(prompt), model_(model), heads_(heads), report_(report), stop_(stop) {
+                               double tolerance, const std::function<void(double)>& report,
+                               const kernels::StopRequested& stop)
+    : prompt_(prompt), model_(model), heads_(heads), report_(report), stop_(stop), check_(tolerance) {
   const std::size_t cells = kNeedleSpans * heads.size() * kNeedleMaps;
   for (std::vector<double>* of : {&measures_.mass, &measures_.absolute, &measures_.energy, &measures_.output})
     of->assign(cells, kNaN);
@@ -39,6 +40,10 @@ std::size_t NeedleObserver::place_of(std::int64_t layer, std::int64_t head) cons
   return at(heads_.layers, layer) * heads_.heads.size() + at(heads_.heads, head);
 }
 
+const HeadProgram& NeedleObserver::program_of(std::int64_t layer, std::int64_t head) const {
+  return model_.blocks[static_cast<std::size_t>(layer)].attention.heads[static_cast<std::size_t>(head)];
+}
+
 Result<void> NeedleObserver::on_exact_block(std::int64_t layer, ExactBlock kind, std::int64_t block, std::int64_t,
                                             std::span<const double> values) {
   if (kind != ExactBlock::Value) return {};
@@ -50,6 +55,7 @@ Result<void> NeedleObserver::on_exact_block(std::int64_t layer, ExactBlock kind,
 
 Result<void> NeedleObserver::on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
                                            std::int64_t rows, std::span<const double> values) {
+  check_.add(program_of(layer, head), layer, head, component, row, rows, values);
   const auto keys = static_cast<std::size_t>(std::ssize(values) / std::max<std::int64_t>(rows, 1));
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::span<const double> weights = values.subspan(static_cast<std::size_t>(r) * keys, keys);
@@ -82,8 +88,7 @@ std::vector<double> NeedleObserver::span_outputs(const HeadProgram::Map& map, st
 
 void NeedleObserver::measure_first_row(std::int64_t layer, std::int64_t head, int component,
                                        std::span<const double> weights) {
-  const HeadProgram& program =
-      model_.blocks[static_cast<std::size_t>(layer)].attention.heads[static_cast<std::size_t>(head)];
+  const HeadProgram& program = program_of(layer, head);
   const std::size_t place = place_of(layer, head);
   const std::size_t map = map_of(component);
   const auto cell = [&](std::size_t span, std::size_t of_map) {

@@ -10,6 +10,7 @@
 
 #include "core/base/numbers.h"
 #include "core/corpus/needle_prompts.h"
+#include "core/measure/row_check.h"
 #include "core/model/model_spec.h"
 #include "core/run/compute.h"
 
@@ -34,8 +35,8 @@ struct NeedleMeasures {
 
 class NeedleObserver final : public ForwardObserver {
  public:
-  // All of them outlive it.
-  NeedleObserver(const NeedlePrompt& prompt, const ModelSpec& model, const NeedleHeads& heads,
+  // All of them outlive it; `tolerance` is that of the self-check.
+  NeedleObserver(const NeedlePrompt& prompt, const ModelSpec& model, const NeedleHeads& heads, double tolerance,
                  const std::function<void(double)>& report, const kernels::StopRequested& stop);
 
   Result<void> on_exact_block(std::int64_t layer, ExactBlock kind, std::int64_t block, std::int64_t rows,
@@ -47,10 +48,12 @@ class NeedleObserver final : public ForwardObserver {
 
   // With what the forward says of the answer's tokens; the observer is empty afterwards.
   [[nodiscard]] NeedleMeasures finish(const ForwardSummary& summary);
+  [[nodiscard]] const SelfCheck& self_check() const { return check_.found(); }
 
  private:
   void measure_first_row(std::int64_t layer, std::int64_t head, int component, std::span<const double> weights);
   void count_copy(std::size_t place, std::size_t map, std::int64_t row, std::span<const double> weights);
+  [[nodiscard]] const HeadProgram& program_of(std::int64_t layer, std::int64_t head) const;
   [[nodiscard]] std::size_t place_of(std::int64_t layer, std::int64_t head) const;
   [[nodiscard]] std::vector<double> span_outputs(const HeadProgram::Map& map, std::span<const double> weights) const;
 
@@ -60,6 +63,7 @@ class NeedleObserver final : public ForwardObserver {
   const std::function<void(double)>& report_;
   const kernels::StopRequested& stop_;
   NeedleMeasures measures_;
+  RowCheck check_;
   std::int64_t layer_ = -1;                  // that values_ is of
   std::vector<std::vector<double>> values_;  // by value block: [keys, channels]
   // Of the head that is being heard of: Σ w v by span, [span, channels], and weights, of its two maps.

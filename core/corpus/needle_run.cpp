@@ -12,12 +12,15 @@
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/corpus/corpus_run.h"
+#include "core/corpus/kept_violations.h"
 #include "core/corpus/needle_file.h"
 #include "core/corpus/needle_observer.h"
 #include "core/io/corpus_schema.h"
 #include "core/io/run_file_writer.h"
+#include "core/run/measured_layer.h"
 #include "core/run/provenance.h"
 #include "core/run/run_plan.h"
+#include "core/run/stored_violations.h"
 
 namespace headroom {
 namespace {
@@ -83,6 +86,7 @@ class NeedleRun {
       outcome_.cancelled = true;
     }
     HEADROOM_TRY_VOID(write_overall(file));
+    outcome_.violations = violations_.sentences();
     outcome_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     HEADROOM_TRY_VOID(write_attributes(*writer));
     HEADROOM_TRY_VOID(writer->commit());
@@ -148,7 +152,8 @@ class NeedleRun {
     std::vector<std::unique_ptr<NeedleObserver>> observers;
     std::vector<ForwardObserver*> listening;
     for (const NeedlePrompt& prompt : prompts) {
-      observers.push_back(std::make_unique<NeedleObserver>(prompt, plan_.model, heads_, report, stop_));
+      observers.push_back(std::make_unique<NeedleObserver>(prompt, plan_.model, heads_,
+                                                           self_check_tolerance(plan_.shape), report, stop_));
       listening.push_back(observers.back().get());
     }
     HEADROOM_TRY(const std::vector<ForwardSummary> summaries,
@@ -156,6 +161,10 @@ class NeedleRun {
     for (std::size_t i = 0; i < count; ++i) {
       samples.push_back(observers[i]->finish(summaries[i]));
       if (samples.back().non_finite_layer >= 0) ++outcome_.non_finite;
+      violations_.add(named_violations(
+          format("length %lld, depth %g %%, sample %lld", static_cast<long long>(options_.lengths[length]),
+                 options_.depths[depth], static_cast<long long>(first) + static_cast<long long>(i)),
+          observers[i]->self_check().violations));
     }
     report(1.0);
     return {};
@@ -285,6 +294,7 @@ class NeedleRun {
         {"complete", std::int64_t{outcome_.done == outcome_.all ? 1 : 0}},
         {"non_finite_prompts", outcome_.non_finite},
         {"seconds", outcome_.seconds},
+        {kSelfCheckAttribute, stored_violations(outcome_.violations)},
     };
     for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
     return {};
@@ -300,6 +310,7 @@ class NeedleRun {
   RunPlan plan_;
   NeedleHeads heads_;
   std::vector<double> scores_, scores_of_map_, scores_recalled_, recalled_;  // [cells done, samples, columns]
+  KeptViolations violations_;
   NeedleOutcome outcome_;
 };
 

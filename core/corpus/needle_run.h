@@ -43,9 +43,10 @@ struct NeedleHead {
 };
 
 struct NeedleOutcome {
-  std::int64_t done = 0, all = 0;  // cells
-  bool cancelled = false;          // what is done is in the file
-  std::int64_t non_finite = 0;     // prompts
+  std::int64_t done = 0, all = 0;       // cells
+  bool cancelled = false;               // what is done is in the file
+  std::int64_t non_finite = 0;          // prompts
+  std::vector<std::string> violations;  // of the self-check
   AttentionChoice attention;
   std::vector<std::string> notes;
   std::vector<NeedleCell> cells;  // those that are done

@@ -21,6 +21,10 @@ struct SelfCheck {
   std::vector<std::string> violations;  // sentences; at most a few
 };
 
+// Adds a sentence, unless there are enough of them.
+void add_violation(SelfCheck& check, std::int64_t layer, std::int64_t head, std::int64_t row, const char* what,
+                   double found, double wanted);
+
 // Adds one head; `tolerance` is the one of the run's dtype.
 void check_head(const HeadView& head, double tolerance, SelfCheck& check);
 

@@ -9,14 +9,17 @@
 
 namespace headroom {
 
+double self_check_tolerance(const RunShape& shape) {
+  return shape.real == ElementType::Float64 ? kFloat64Tolerance : kFloat32Tolerance;
+}
+
 MeasuredLayer::MeasuredLayer(const LayerRecord& record, const RunShape& shape,
                              const kernels::StatisticsRequest& request, SelfCheck& check)
     : shape_(shape), request_(request) {
-  const double tolerance = shape.real == ElementType::Float64 ? kFloat64Tolerance : kFloat32Tolerance;
   heads_.reserve(record.heads.size());
   for (const HeadRecord& head : record.heads) {
     heads_.emplace_back(record, head, shape.min_row);
-    check_head(heads_.back(), tolerance, check);
+    check_head(heads_.back(), self_check_tolerance(shape), check);
   }
 }
 

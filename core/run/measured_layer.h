@@ -14,6 +14,9 @@
 
 namespace headroom {
 
+// Of the self-check, by the run's dtype.
+[[nodiscard]] double self_check_tolerance(const RunShape& shape);
+
 class MeasuredLayer {
  public:
   // What the self-check finds goes into `check`.

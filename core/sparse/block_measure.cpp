@@ -243,14 +243,15 @@ Result<void> BlockObserver::on_exact_block(std::int64_t /*layer*/, ExactBlock ki
 
 Result<void> BlockObserver::on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
                                           std::int64_t rows, std::span<const double> values) {
+  const AttentionSpec& attention = model_.blocks[static_cast<std::size_t>(layer)].attention;
   if (!layer_) {
-    const AttentionSpec& attention = model_.blocks[static_cast<std::size_t>(layer)].attention;
     groups_ = block_groups(attention);
     HEADROOM_TRY(LayerChoices choices,
                  choose_blocks(groups_, products_, block_mask(attention, length_), rules_, stop_));
     products_ = {};
     layer_.emplace(groups_, rules_, std::move(choices));
   }
+  check_.add(attention.heads[static_cast<std::size_t>(head)], layer, head, component, row, rows, values);
   layer_->add_rows(head, component < 0 ? BlockMap::Net : static_cast<BlockMap>(component), row, rows, values);
   return {};
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/measure/row_check.h"
 #include "core/model/model_spec.h"
 #include "core/run/compute.h"
 #include "core/sparse/block_choice.h"
@@ -66,14 +67,25 @@ class LayerBlocks {
 // Of one sequence at a time, layer by layer.
 class BlockObserver final : public ForwardObserver {
  public:
-  // All of them outlive it.
+  // All of them outlive it; `tolerance` is that of the self-check.
   BlockObserver(const ModelSpec& model, std::span<const std::int64_t> layers, const BlockRules& rules,
-                const ChoiceLayout& layout, const std::function<void(double fraction)>& report,
+                const ChoiceLayout& layout, double tolerance, const std::function<void(double fraction)>& report,
                 const std::function<bool()>& stop)
-      : model_(model), layers_(layers), rules_(rules), layout_(layout), report_(report), stop_(stop) {}
+      : model_(model),
+        layers_(layers),
+        rules_(rules),
+        layout_(layout),
+        tolerance_(tolerance),
+        report_(report),
+        stop_(stop),
+        check_(tolerance) {}
 
-  void begin() { values_.assign(layout_.size(), std::numeric_limits<float>::quiet_NaN()); }
+  void begin() {
+    values_.assign(layout_.size(), std::numeric_limits<float>::quiet_NaN());
+    check_ = RowCheck(tolerance_);
+  }
   [[nodiscard]] std::vector<float> finish() { return std::move(values_); }
+  [[nodiscard]] const SelfCheck& self_check() const { return check_.found(); }  // since begin()
 
   Result<void> on_exact_block(std::int64_t layer, ExactBlock kind, std::int64_t block, std::int64_t rows,
                               std::span<const double> values) override;
@@ -90,8 +102,10 @@ class BlockObserver final : public ForwardObserver {
   std::span<const std::int64_t> layers_;
   const BlockRules& rules_;
   const ChoiceLayout& layout_;
+  double tolerance_;
   const std::function<void(double)>& report_;
   const std::function<bool()>& stop_;
+  RowCheck check_;
   LayerProducts products_;
   std::int64_t length_ = 0;
   BlockGroups groups_;

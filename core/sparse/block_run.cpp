@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/corpus/kept_violations.h"
 #include "core/io/blocks_schema.h"
 #include "core/io/run_file_writer.h"
+#include "core/run/measured_layer.h"
 #include "core/run/provenance.h"
 #include "core/run/run_plan.h"
+#include "core/run/stored_violations.h"
 #include "core/sparse/block_file.h"
 #include "core/sparse/block_measure.h"
 
@@ -90,6 +93,7 @@ class BlockRun {
     HEADROOM_TRY_VOID(writer->set_attribute("", "overrides", overrides_text(request_.run.what_ifs)));
     HEADROOM_TRY_VOID(writer->set_attribute("", "block", request_.rules.size));
     HEADROOM_TRY_VOID(writer->set_attribute("", "always", std::string(always_chosen_name(request_.rules.always))));
+    HEADROOM_TRY_VOID(write_violations(*writer, outcome_.violations));
     HEADROOM_TRY_VOID(write_blocks(*writer, content_, outcome_, stop_));
     HEADROOM_TRY_VOID(writer->commit());
     std::error_code ignored;
@@ -146,7 +150,9 @@ class BlockRun {
     const std::function<void(double)> report = [&](double fraction) {
       if (progress_) progress_((static_cast<double>(done) + fraction) / static_cast<double>(all), done, all);
     };
-    BlockObserver observer(plan_.model, content_.layers, request_.rules, layout_, report, stop_);
+    BlockObserver observer(plan_.model, content_.layers, request_.rules, layout_, self_check_tolerance(plan_.shape),
+                           report, stop_);
+    KeptViolations violations;
     for (; done < all; ++done) {
       if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
       plan_.forward.ids = request_.plan->sequences[static_cast<std::size_t>(done)].ids;
@@ -154,9 +160,11 @@ class BlockRun {
       HEADROOM_TRY(const ForwardSummary summary,
                    backend_.run(request_.run.model->source, plan_.model, plan_.forward, observer));
       content_.values.push_back(observer.finish());
+      violations.add(of_sequence(done, observer.self_check().violations));
       content_.non_finite_layers.push_back(static_cast<double>(summary.non_finite_layer));
       outcome_.non_finite += summary.non_finite_layer >= 0 ? 1 : 0;
     }
+    outcome_.violations = violations.sentences();
     return {};
   }
 

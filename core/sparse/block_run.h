@@ -33,6 +33,7 @@ struct BlockRequest {
 struct BlockOutcome {
   std::vector<std::int64_t> layers;
   std::int64_t heads = 0, documents = 0, sequences = 0, non_finite = 0;
+  std::vector<std::string> violations;         // of the self-check
   std::int64_t groups = 0;                     // of all layers
   std::vector<std::int64_t> rows;              // with a choice, of a sequence, by k: the most of a layer
   std::vector<StatisticValues> recall;         // means over heads, [map, choice, top]

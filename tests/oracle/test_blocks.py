@@ -136,6 +136,8 @@ def blocks(warm_command):
     def call(model, out, *arguments, code=0):
         outcome = warm_command("blocks", str(model), "-o", str(out), "--device", "cpu", "--json", *map(str, arguments))
         assert outcome.code == code, outcome
+        if code == 0:
+            assert outcome.json["self_check"]["violations"] == []
         return outcome.json
 
     return call
@@ -270,6 +272,12 @@ def test_what_is_said_to_people(warm_command, tmp_path):
     shown = warm_command("inspect", tmp_path / "out.h5")
     assert shown.code == 0 and "blocks" in shown.text and "4 keys" in shown.text, shown
     assert warm_command("inspect", tmp_path / "out.h5", "--json").json["format"] == "blocks"
+    sentence = "sequence 0: L1.H0 row 9: the row sum of the first map is 1.5, expected 1 (a bug: please report it)"
+    with h5py.File(tmp_path / "out.h5", "r+") as file:
+        assert file.attrs["self_check"] == "" and "FAILED" not in shown.text
+        file.attrs["self_check"] = sentence
+    assert f"FAILED: {sentence}" in warm_command("inspect", tmp_path / "out.h5").text
+    assert warm_command("inspect", tmp_path / "out.h5", "--json").json["self_check"]["violations"] == [sentence]
 
 
 @pytest.mark.parametrize(("arguments", "code", "words"), [

@@ -94,6 +94,8 @@ def needle(warm_command):
     def call(model, out, *arguments, code=0):
         outcome = warm_command("needle", str(model), "-o", str(out), "--device", "cpu", "--json", *map(str, arguments))
         assert outcome.code == code, outcome
+        if code == 0:
+            assert outcome.json["self_check"]["violations"] == []
         return outcome.json
 
     return call
@@ -412,5 +414,12 @@ def test_what_is_said_of_the_file(command, needle, tmp_path):
     inspected = command("inspect", str(out))
     assert inspected.code == 0 and "needles" in inspected.text and "recalled" in inspected.text, inspected
     assert command("inspect", "--json", str(out)).json["format"] == "needles"
+    assert "FAILED" not in inspected.text
+    sentence = "length 300, depth 0 %, sample 0: L1.H0 row 9: the row sum of the first map is 1.5, expected 1 (a bug: please report it)"
+    with h5py.File(out, "r+") as file:
+        assert file.attrs["self_check"] == ""
+        file.attrs["self_check"] = sentence
+    assert f"FAILED: {sentence}" in command("inspect", str(out)).text
+    assert command("inspect", "--json", str(out)).json["self_check"]["violations"] == [sentence]
     plain = command("needle", str(tmp_path / "model"), "-o", str(out), "--force", "--device", "cpu", *map(str, CUT), "--lengths", "300", "--depths", "0,100")
     assert plain.code == 0 and "2 of 2 cells" in plain.text and "of 8 heads have a retrieval score of 0.1 or more" in plain.text, plain

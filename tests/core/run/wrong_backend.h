@@ -17,10 +17,12 @@ namespace headroom::test {
 
 // One row sum of the first head.
 inline void make_wrong(LayerRecord& record) {
-  if (record.layer == 1) record.heads.front().statistics.weight_sum[3] = 0.5;
+  if (record.layer != 1) return;
+  std::vector<double>& sums = record.heads.front().statistics.weight_sum;
+  if (sums.size() > 3) sums[3] = 0.5;
 }
 
-// Passes on what an analysis hears.
+// Passes on what an analysis hears, and runs that look at rows of weights.
 class WrongSum final : public ForwardObserver {
  public:
   explicit WrongSum(ForwardObserver& to) : to_(to) {}
@@ -35,6 +37,16 @@ class WrongSum final : public ForwardObserver {
   }
   Result<void> on_context_sums(std::int64_t layer, std::span<const double> values) override {
     return to_.on_context_sums(layer, values);
+  }
+  Result<void> on_exact_block(std::int64_t layer, ExactBlock kind, std::int64_t block, std::int64_t rows,
+                              std::span<const double> values) override {
+    return to_.on_exact_block(layer, kind, block, rows, values);
+  }
+  Result<void> on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row, std::int64_t rows,
+                             std::span<const double> values) override {
+    std::vector<double> wrong(values.begin(), values.end());
+    if (layer == 1 && head == 0 && component == 0) wrong.front() += 0.5;
+    return to_.on_exact_rows(layer, head, component, row, rows, wrong);
   }
   void on_progress(double fraction, const std::string& what) override { to_.on_progress(fraction, what); }
   [[nodiscard]] bool stop_requested() const override { return to_.stop_requested(); }
