@@ -23,11 +23,6 @@ bool ends_with(std::string_view name, std::string_view ending) {
                     [](char a, char b) { return a == ascii_lower(b); });
 }
 
-bool begins_with(std::string_view name, std::string_view beginning) {
-  return name.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), name.begin(),
-                                                       [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
-}
-
 std::int64_t unix_seconds(fs::file_time_type time) {
   const auto since = time - fs::file_time_type::clock::now();
   const auto now = std::chrono::system_clock::now();
@@ -178,6 +173,11 @@ bool natural_less(std::string_view a, std::string_view b) {
   }
   if ((a.size() - i) != (b.size() - k)) return a.size() - i < b.size() - k;
   return a < b;
+}
+
+bool begins_with(std::string_view name, std::string_view beginning) {
+  return name.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), name.begin(),
+                                                       [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
 }
 
 int find_typed(const std::vector<FileItem>& items, std::string_view typed, int from) {

@@ -67,7 +67,9 @@ struct FileList {
 
 // "file2" before "file10", without regard to case; equal names by their bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
-// The first item at or after `from`, going round, whose name begins with `typed` (ASCII case does not count); −1: none.
+// ASCII case does not count.
+[[nodiscard]] bool begins_with(std::string_view name, std::string_view beginning);
+// The first item at or after `from`, going round, whose name begins with `typed`; −1: none.
 [[nodiscard]] int find_typed(const std::vector<FileItem>& items, std::string_view typed, int from);
 // The ways a typed path can go on: names in its folder that begin with its last part, folders with a slash; at most
 // 100.

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/panels/chrome/bars.h"
@@ -38,6 +39,20 @@ std::string start_folder(const State& state) {
   return home.empty() ? "/" : home;
 }
 
+// Where a typed path leads: its folder, and what a name in it begins with. Without a folder it is of the one that is
+// listed.
+struct TypedPath {
+  std::string folder, name;
+};
+TypedPath typed_path(std::string_view text, const std::string& listed) {
+  std::string full = expand_home(text);
+  if (!full.starts_with('/')) full = (fs::path(listed) / full).string();
+  const std::size_t slash = full.rfind('/');
+  std::string folder = fs::path(full.substr(0, std::max<std::size_t>(slash, 1))).lexically_normal().string();
+  if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return {std::move(folder), full.substr(slash + 1)};
+}
+
 }  // namespace
 
 void draw_files(PanelContext& context, Rect window) {
@@ -55,11 +70,16 @@ void draw_files(PanelContext& context, Rect window) {
   std::string& submitted =
       ui.kept_text("submitted");             // a typed path of which it is not known yet whether it is a folder
   std::string& left = ui.kept_text("left");  // the folder that it was typed in
+  // While a path is typed the list follows: the folder that the text leads to, until it is listed, and what the name
+  // that is selected then begins with; the text that Tab makes of it.
+  std::string& ahead = ui.kept_text("ahead");
+  std::string& beginning = ui.kept_text("beginning");
+  std::string& completed = ui.kept_text("completed");
   double& asked_at = ui.kept_number("asked at", -1.0);
   if (ui.appeared("files")) {
     folder = start_folder(state);
     path = short_path(folder);
-    submitted.clear();
+    for (std::string* of_typing : {&submitted, &ahead, &beginning, &completed}) of_typing->clear();
     if (context.folders) context.folders->forget();
   }
   const std::string folder_before = folder;
@@ -107,14 +127,33 @@ void draw_files(PanelContext& context, Rect window) {
   options.focus =
       !ui.wants_text() && !ui.input.text.empty() && (ui.input.text.front() == '/' || ui.input.text.front() == '~');
   if (options.focus) path.clear();
+  options.keeps_tab = !completed.empty();
   const TextFieldResult entered = ui.text_field("path", bar, path, options);
-  if (entered.submitted) {
-    const std::string full = fs::path(expand_home(path)).lexically_normal().string();
-    if (!full.empty()) {
-      left = folder;
-      folder = submitted = full.size() > 1 && full.ends_with('/') ? full.substr(0, full.size() - 1) : full;
+  const bool typing = entered.caret != std::string::npos;
+  bool led = entered.changed;
+  if (typing && !completed.empty() && ui.key(Key::Tab)) path = completed, led = true;
+  if (led) {
+    TypedPath to = typed_path(path, folder);
+    if (to.name.empty()) selected = 0.0;
+    ahead = std::move(to.folder), beginning = std::move(to.name);
+  }
+  bool follows = false;
+  if (ahead == folder) ahead.clear();
+  if (!ahead.empty()) {
+    if (const auto there = listing_of(context, ahead, hidden != 0.0)) {
+      follows = !there->error;
+      if (follows) folder = ahead, selected = 0.0;
+      ahead.clear();
     }
   }
+  const auto open_typed = [&] {
+    const TypedPath to = typed_path(path, folder);
+    if (path.empty()) return;
+    left = folder;
+    folder = submitted = to.name.empty() ? to.folder : (fs::path(to.folder) / to.name).lexically_normal().string();
+    follows = false;
+    ahead.clear(), beginning.clear();
+  };
 
   if (box.width() >= 560.0f) {
     Rect places = rest.cut_left(170.0f);
@@ -138,6 +177,11 @@ void draw_files(PanelContext& context, Rect window) {
     asked_at = -1.0;
   }
   const std::vector<FileItem>& items = listing->list.items;
+  if (!beginning.empty() && ahead.empty() && !reading) {
+    selected = std::max(0, find_typed(items, beginning, 0));
+    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
+    beginning.clear();
+  }
   if (!wanted.empty() && !reading) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == wanted) selected = static_cast<double>(i);
@@ -148,6 +192,8 @@ void draw_files(PanelContext& context, Rect window) {
   const auto last = static_cast<double>(items.empty() ? 0 : items.size() - 1);
   const double before = selected;
   const bool keys = !ui.wants_text();
+  if (typing && ui.key(Key::Down)) selected += 1.0;
+  if (typing && ui.key(Key::Up)) selected -= 1.0;
   const auto page = std::max(1.0, std::floor(static_cast<double>(area.height() / kFileRow)) - 1.0);
   bool open = false, enter = false, up = false;
   if (keys) {
@@ -169,8 +215,32 @@ void draw_files(PanelContext& context, Rect window) {
     }
   }
   selected = std::clamp(selected, 0.0, last);
+  if (typing && selected != before && !items.empty())
+    path = short_path((fs::path(folder) / items[static_cast<std::size_t>(selected)].name).string());
   if (selected != before)
     ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
+
+  // A text that no name of the list begins with: what is opened is it, not what is selected.
+  const TypedPath to = typed_path(path, folder);
+  const auto leads_to = [&](const FileItem& one) {
+    return path == short_path(folder) || (to.folder == folder && begins_with(one.name, to.name));
+  };
+  const bool stray = !(items.empty() ? path == short_path(folder) || (to.folder == folder && to.name.empty())
+                                     : leads_to(items[static_cast<std::size_t>(selected)]));
+  completed.clear();
+  if (typing && !stray && !items.empty() && path != short_path(folder)) {
+    const FileItem& one = items[static_cast<std::size_t>(selected)];
+    std::string whole = short_path((fs::path(folder) / one.name).string()) + (one.folder() ? "/" : "");
+    if (whole != path) completed = std::move(whole);
+  }
+  if (entered.submitted) {
+    const bool chosen = !stray && !items.empty() && !to.name.empty() && path != short_path(folder) &&
+                        std::ranges::find(items, to.name, &FileItem::name) == items.end();
+    if (chosen)
+      open = true;
+    else
+      open_typed();
+  }
 
   const float offset = ui.scroll("list", area, kFileRow * static_cast<float>(items.size()), kFileRow);
   const auto top = static_cast<std::size_t>(offset / kFileRow);
@@ -180,9 +250,9 @@ void draw_files(PanelContext& context, Rect window) {
     const Rect row =
         Rect::sized(area.x0, area.y0 + kFileRow * static_cast<float>(i - top), area.width() - 12.0f, kFileRow);
     const Interaction hit = ui.interact(items[i].name, row);
-    draw_file_row(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered,
+    draw_file_row(ui, row, items[i], static_cast<double>(i) == selected && !stray, hit.hovered,
                   takes(items[i]) || items[i].folder(), now);
-    if (hit.pressed) selected = static_cast<double>(i);
+    if (hit.pressed) selected = static_cast<double>(i), path = short_path(folder);
     if (hit.double_clicked) open = true;
   }
   if (reading) {
@@ -202,16 +272,19 @@ void draw_files(PanelContext& context, Rect window) {
 
   painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
   const auto at = static_cast<std::size_t>(selected);
-  const FileItem* item = at < items.size() ? &items[at] : nullptr;
+  const FileItem* item = at < items.size() && !stray ? &items[at] : nullptr;
   const float y = foot.centre_y();
   float right = foot.x1 - margin;
-  const bool opens = item != nullptr && (takes(*item) || item->folder());
+  const bool opens = stray || (item != nullptr && (takes(*item) || item->folder()));
   right -= 96.0f;
   const char* title = item != nullptr && item->kind == FileKind::Folder ? "Look inside" : "Open";
   if (ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), title, "",
-                opens ? ButtonStyle::Primary : ButtonStyle::Plain) &&
-      opens)
-    open = true;
+                opens ? ButtonStyle::Primary : ButtonStyle::Plain)) {
+    if (stray)
+      open_typed();
+    else
+      open = opens;
+  }
   right -= 88.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel",
             prompt   ? "prompt.edit"
@@ -245,7 +318,7 @@ void draw_files(PanelContext& context, Rect window) {
     wanted = fs::path(folder).filename().string();
     folder = parent_of(folder);
   }
-  if (folder != folder_before) {
+  if (folder != folder_before && !follows) {
     path = short_path(folder);
     selected = 0.0;
     typed.clear();

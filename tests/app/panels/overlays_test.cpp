@@ -316,6 +316,72 @@ CATCH_TEST_CASE("files: a typed path, and a folder that cannot be read") {
   CATCH_CHECK(bench.shows("a file.h5"));
 }
 
+CATCH_TEST_CASE(
+    "files: the list follows a path while it is typed, Tab completes it, and what is opened is what it says") {
+  const test::TempFolder temp, elsewhere;
+  const std::string folder = temp.path().string();
+  std::filesystem::create_directory(temp.path() / "inner");
+  temp.write("inner/A run.h5", "x");
+  temp.write("inner/b.gguf", "x");
+  temp.write("notes.txt", "x");
+  elsewhere.write("other.gguf", "x");
+  OverlayBench bench(Overlay::Files, elsewhere.path().string());
+  const auto type = [&](const std::string& text) {
+    bench.key(letter_key('A'), {.ctrl = true});
+    bench.type(text);
+    bench.frame();
+  };
+  const auto press_open = [&] {
+    const RecordedText* title = bench.painter->find("Open").back();  // the first is what the panel is called
+    bench.click({title->baseline.x + 4.0f, title->baseline.y - 4.0f});
+  };
+  bench.frame();
+  CATCH_CHECK(bench.shows("other.gguf"));
+  bench.type("/");  // goes to the field
+  type(folder + "/");
+  CATCH_CHECK((bench.shows("inner") && bench.shows("notes.txt") && !bench.shows("other.gguf")));
+  // Part of a name is a name: Tab makes the folder of it, which is listed then.
+  type(folder + "/IN");
+  bench.key(Key::Tab);
+  bench.frame();
+  CATCH_CHECK(bench.shows("A run.h5"));
+  CATCH_CHECK(bench.shows(folder + "/inner/"));
+  bench.type("b");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/inner/b.gguf"});
+  // Arrows go through the list, and the text says where they are.
+  type(folder + "/inner/");
+  bench.key(Key::Down);
+  bench.frame();
+  CATCH_CHECK(bench.shows(folder + "/inner/b.gguf"));
+  bench.key(Key::Up);
+  bench.key(Key::Enter);
+  bench.frame();
+  CATCH_CHECK(bench.taken() == Lines{"open.run \"" + folder + "/inner/A run.h5\""});
+  // Nothing is called so: neither Enter nor the button opens what happens to be listed.
+  type(folder + "/inner/zzz.gguf");
+  press_open();
+  bench.frame();
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/inner/zzz.gguf"});
+  type(folder + "/none/b.gguf");
+  bench.key(Key::Enter);
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/none/b.gguf"});
+  // A name alone is one of the folder that is listed; a click on a row takes the place of what is typed.
+  type(folder + "/");
+  type("no");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken().empty());  // a text
+  CATCH_CHECK(bench.shows("not a format"));
+  type(folder + "/inner/zzz");
+  bench.click(bench.place("b.gguf"));
+  bench.frame();
+  press_open();
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/inner/b.gguf"});
+  CATCH_CHECK(bench.wrong() == "");
+}
+
 // A disk whose folders answer when the test lets them.
 class SlowDisk {
  public:
