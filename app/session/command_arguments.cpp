@@ -357,4 +357,9 @@ std::vector<std::string> ArgumentPattern::next(std::span<const std::string> word
   return all;
 }
 
+bool ArgumentPattern::begins_with_path() const {
+  const std::vector<std::string> first = next({});
+  return std::ranges::find(first, "PATH") != first.end();
+}
+
 }  // namespace headroom

@@ -105,6 +105,8 @@ class ArgumentPattern {
   [[nodiscard]] std::string misfit(std::span<const std::string> words) const;
   // What may follow these words, each once: words, and names of placeholders.
   [[nodiscard]] std::vector<std::string> next(std::span<const std::string> words) const;
+  // All behind the command may be one path, with blanks in it.
+  [[nodiscard]] bool begins_with_path() const;
 
  private:
   std::string text_;

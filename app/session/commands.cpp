@@ -134,8 +134,7 @@ Result<std::vector<std::string>> CommandTable::words(std::string_view line) cons
   rest = rest.substr(std::min(rest.find_first_not_of(kBlanks, name.size()), rest.size()));
   rest = rest.substr(0, rest.find_last_not_of(kBlanks) + 1);
   const Command* command = find(name);
-  const std::vector<std::string> first = command ? command->arguments.next({}) : std::vector<std::string>();
-  if (rest.empty() || std::ranges::find(first, "PATH") == first.end()) return split_command_line(line);
+  if (rest.empty() || !command || !command->arguments.begins_with_path()) return split_command_line(line);
   std::error_code none;
   if (std::filesystem::exists(expand_home(rest), none)) return std::vector{std::string(name), expand_home(rest)};
   HEADROOM_TRY(std::vector<std::string> words, split_command_line(line));

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/session/command_parts.h"
@@ -230,7 +232,13 @@ void add_export_commands(CommandTable& table) {
   table.add({"copy.path", "PATH", "Copy a path", "Export", {}, [](Session& s, const Arguments& a) {
                s.request({WindowRequest::Kind::CopyText, a[0]});
              }});
-  table.add({"toast.close", "", "Close the note of what was saved", "Window",
+  table.add({"save.folder", "PATH", "Make a folder", "Export", {}, [](Session&, const Arguments& a) -> Result<void> {
+               std::error_code failed;
+               std::filesystem::create_directories(a[0], failed);
+               if (!failed) return {};
+               return Error(ErrorCode::Io, "the folder cannot be made: " + failed.message()).in_file(a[0]);
+             }});
+  table.add({"toast.close", "", "Close the note of what was saved, or could not be done", "Window",
              [](const State& state) -> std::string { return state.toast ? "" : "there is none"; },
              [](Session& s) { s.edit().toast.reset(); }});
 }

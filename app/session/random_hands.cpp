@@ -91,7 +91,7 @@ std::string RandomHands::line(const State& state) {
 
 bool RandomHands::may_run(const std::string& line) {
   static const std::set<std::string> kLeftOut = {"quit", "prompt-file", "prompt.built-in", "scale",
-                                                 "demo", "random",      "developer"};
+                                                 "demo", "random",      "developer",       "save.folder"};
   // Without a path they open the save panel.
   static const std::map<std::string, std::size_t> kSaving = {
       {"export", 1}, {"screenshot", 1}, {"heads.save", 1}, {"session.save", 1}, {"save", 2}, {"export.panel", 2}};

@@ -58,7 +58,12 @@ void Session::run_line(std::string_view line) {
   by_person_ = true;
   const Result<void> result = execute(line);
   by_person_ = false;
-  if (!result) inbox_.message(MessageLevel::Warning, describe(result.error()));
+  if (result) return;
+  // Said where a person looks, too, and not only counted.
+  const std::string failure = describe(result.error());
+  inbox_.message(MessageLevel::Error, failure);
+  const Command* command = commands_.find(line.substr(0, line.find(' ')));
+  state_.toast = Toast{inbox_.next_id(), command ? command->title : std::string(line), "", failure};
 }
 
 bool Session::update(double now_s) {

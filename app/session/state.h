@@ -334,8 +334,9 @@ struct SaveWish {
 // What was saved, to be shown for a while.
 struct Toast {
   int id = 0;
-  std::string title;  // "Picture saved"
-  std::string path;
+  std::string title;         // "Picture saved", or what was to be done
+  std::string path;          // of what was saved
+  std::string failure = {};  // why it was not done
 };
 
 struct RecentFile {

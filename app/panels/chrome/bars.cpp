@@ -173,7 +173,7 @@ std::vector<MenuItem> prompt_items(const PanelContext& context) {
     }
   }
   items.push_back(command_item(context, "prompt.edit", "Edit…", true));
-  items.push_back(command_item(context, "prompt-file", "From a text file…"));
+  items.push_back(command_item(context, "prompt.browse", "From a text file…"));
   items.push_back(command_item(context, "ids", "Token ids…"));
   return items;
 }

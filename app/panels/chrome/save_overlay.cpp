@@ -187,6 +187,9 @@ void draw_save(PanelContext& context, Rect window) {
     selected = -1.0;
     if (context.folders) context.folders->forget();
   }
+  double& made = ui.kept_number("save made");  // a folder, of which no listing knows
+  if (made != 0.0 && context.folders) context.folders->forget();
+  made = 0.0;
   const std::string folder_before = folder;
 
   const Rect box = begin_box(context, "save", window, {860.0f, 600.0f});
@@ -218,8 +221,8 @@ void draw_save(PanelContext& context, Rect window) {
   TextFieldOptions path_options;
   path_options.mono = true;
   path_options.prefix = "folder";
-  const bool folder_typed = ui.text_field("folder", path_row, typed_folder, path_options).submitted;
-  if (folder_typed) folder = whole_path(typed_folder);
+  const TextFieldResult to_folder = ui.text_field("folder", path_row, typed_folder, path_options);
+  if ((to_folder.changed && !typed_folder.empty()) || to_folder.submitted) folder = whole_path(typed_folder);
 
   // A folder instead of the one that is shown; what was typed as a name stays one.
   const auto enter = [&](const std::string& chosen) {
@@ -321,6 +324,12 @@ void draw_save(PanelContext& context, Rect window) {
   const float cancel = 80.0f;
   right -= cancel;
   ui.button(Rect::sized(right, y - 13.0f, cancel, 26.0f), "Cancel", "overlay.close");
+  right -= 8.0f;
+  if (listing && listing->error && listing->error->code == ErrorCode::NotFound &&
+      right - foot.x0 - margin > ui.button_width("Make the folder") + 12.0f) {
+    if (button("Make the folder", "", ButtonStyle::Plain))
+      ui.run("save.folder " + quote_word(listed.folder)), made = 1.0;
+  }
   const auto save_line = [&](const std::string& as, bool replace) {
     std::string line = std::string("save ") + word_of(wish.kind) + " " + quote_word(SavePlace{place.folder, as}.path());
     if ((wish.kind == SaveKind::Picture || wish.kind == SaveKind::Table) && !wish.panel.empty())
@@ -337,7 +346,7 @@ void draw_save(PanelContext& context, Rect window) {
   }
   if (typed.submitted && place.name.empty() && listing && !listing->error) enter(place.folder);
   if (folder != folder_before) {
-    typed_folder = short_path(folder);
+    if (!to_folder.changed) typed_folder = short_path(folder);
     selected = -1.0;
     ui.scroll_to("list", 0.0f, kFileRow);
   }
@@ -359,14 +368,18 @@ void draw_toast(PanelContext& context, Rect window) {
   ui.push_id("toast");
   double& id = ui.kept_number("id", -1.0);
   double& until = ui.kept_number("until");
-  const std::string path = short_path(toast.path);
-  const TextStyle title_style{Face::SansMedium, 12.0f, theme.text}, path_style{Face::Mono, 11.0f, theme.text2};
+  const float most = window.width() - 24.0f;
+  if (most < 180.0f || window.height() < 100.0f) return ui.pop_id();
+  const bool failed = !toast.failure.empty();
+  const std::string path = failed ? toast.failure : short_path(toast.path);
+  const TextStyle title_style{Face::SansMedium, 12.0f, theme.text},
+      path_style{failed ? Face::Sans : Face::Mono, 11.0f, theme.text2};
   const TextStyle link = theme.body(theme.accent);
-  const std::string show = "Show in folder", copy = "Copy path";
-  const bool shows = state.no_file_manager.empty();
+  const std::string show = "Show in folder", copy = failed ? "Messages" : "Copy path";
+  const bool shows = !failed && state.no_file_manager.empty() && most >= 280.0f;
   const float links = ui.width(copy, link) + (shows ? ui.width(show, link) + 16.0f : 0.0f);
   const float wanted = std::max(ui.width(toast.title, title_style) + links + 90.0f, ui.width(path, path_style) + 56.0f);
-  const float width = std::round(std::clamp(wanted, 280.0f, std::max(280.0f, window.width() - 32.0f)));
+  const float width = std::round(std::clamp(wanted, std::min(280.0f, most), most));
   const Rect frame =
       Rect::sized(window.x1 - width - 12.0f, window.y1 - measure::kStatusBar - 12.0f - 52.0f, width, 52.0f);
   ui.begin_overlay("toast", frame, false);
@@ -378,13 +391,14 @@ void draw_toast(PanelContext& context, Rect window) {
   painter.begin_panel("toast", frame);
   painter.fill_rect(frame, theme.raised, measure::kRadius);
   painter.stroke_rect(frame, theme.line, 1.0f, measure::kRadius);
-  painter.fill_rect({frame.x0, frame.y0, frame.x0 + 3.0f, frame.y1}, theme.ok);
-  ui.icon(Icon::Check, {frame.x0 + 20.0f, frame.y0 + 17.0f}, 12.0f, theme.ok);
+  const Color color = failed ? theme.err : theme.ok;
+  painter.fill_rect({frame.x0, frame.y0, frame.x0 + 3.0f, frame.y1}, color);
+  ui.icon(failed ? Icon::Error : Icon::Check, {frame.x0 + 20.0f, frame.y0 + 17.0f}, 12.0f, color);
   float right = frame.x1 - 32.0f;
   ui.icon_button(Rect::sized(frame.x1 - 26.0f, frame.y0 + 7.0f, 20.0f, 20.0f), Icon::Close, "toast.close", "Close");
   const float baseline = frame.y0 + 21.0f;
   right -= ui.width(copy, link);
-  ui.link({right, baseline}, copy, "copy.path " + quote_word(toast.path), link);
+  ui.link({right, baseline}, copy, failed ? "log" : "copy.path " + quote_word(toast.path), link);
   if (shows) {
     right -= ui.width(show, link) + 16.0f;
     ui.link({right, baseline}, show, "file.show " + quote_word(toast.path), link);
@@ -397,7 +411,7 @@ void draw_toast(PanelContext& context, Rect window) {
     ui.run("toast.close");
   else
     ui.wake_in(until - ui.input.time);
-  context.facts.set("toast", toast.title + ": " + toast.path);
+  context.facts.set("toast", toast.title + ": " + (failed ? toast.failure : toast.path));
   ui.pop_id();
 }
 

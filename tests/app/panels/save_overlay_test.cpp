@@ -93,6 +93,34 @@ CATCH_TEST_CASE("save: a file that is there is replaced by Ctrl+Enter or its but
   CATCH_CHECK(bench.wrong() == "");
 }
 
+CATCH_TEST_CASE("save: a folder that is typed is the folder, with Enter or without") {
+  const TempFolder temp;
+  const std::string folder = temp.path().string();
+  std::filesystem::create_directory(temp.path() / "inner");
+  temp.write("inner/before.headroom", "1");
+  SaveBench bench(SaveKind::Session, folder);
+  bench.frame();
+  const RecordedText* label = bench.painter->find("folder").front();
+  const Vec2 field{label->baseline.x + 120.0f, label->baseline.y - 4.0f};
+  bench.click(field);
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type(folder + "/inn");
+  bench.frame();
+  CATCH_CHECK(bench.shows("there is no such folder"));
+  bench.click(bench.place("Make the folder"));
+  CATCH_CHECK(bench.taken() == Lines{"save.folder " + folder + "/inn"});
+  bench.click(field);
+  bench.key(Key::End);
+  bench.type("er");
+  bench.frame();
+  CATCH_CHECK((bench.shows("before.headroom") && !bench.shows("there is no such folder")));
+  const std::string name = facts_path(bench);
+  CATCH_CHECK(name.starts_with(folder + "/inner/"));
+  const RecordedText* save = bench.painter->find("Save").back();  // the first is what the panel is called
+  bench.click({save->baseline.x + 4.0f, save->baseline.y - 4.0f});
+  CATCH_CHECK(bench.taken() == Lines{"save session " + quote_word(name)});
+}
+
 CATCH_TEST_CASE("save: what cannot be saved so is said, and nothing is") {
   const TempFolder temp;
   const std::string folder = temp.path().string();
@@ -183,6 +211,7 @@ CATCH_TEST_CASE("save: the panel and the note of what was saved at all sizes, an
         bench.state.save_preview = shrunk(std::vector<std::uint8_t>(std::size_t{60} * 90 * 3, 100), 60, 90, 216, 200);
         for (const std::string& name : test::hostile_names()) {
           bench.state.toast = Toast{3, "Picture saved", "/home/" + name + "/" + name + ".png"};
+          if (kind == SaveKind::Run) bench.state.toast = Toast{3, name, "", name + " is not there"};
           bench.state.runs[0].name = name;
           ++bench.state.save.serial;
           bench.frame();
@@ -210,6 +239,12 @@ CATCH_TEST_CASE("save: the panel and the note of what was saved at all sizes, an
   bench.state.taking_picture = true;
   bench.frame();
   CATCH_CHECK_FALSE(bench.shows("Picture saved"));
+  bench.state.taking_picture = false;
+  bench.state.toast = Toast{5, "Read the prompt from a text file", "", "No such file or folder (/tmp/my)"};
+  bench.frame();
+  CATCH_CHECK((bench.shows("Read the prompt") && bench.shows("No such file or folder (/tmp/my)")));
+  bench.click(bench.place("Messages"));
+  CATCH_CHECK(bench.taken() == Lines{"log"});
 }
 
 }  // namespace

@@ -291,6 +291,7 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"export.panel", {{"export.panel map " + path + ".pdf", ".png"}, {"export.panel map " + path, ".png"}}},
       {"screenshot", {{"screenshot " + path + ".svg", ".png"}}},
       {"save", {{"save picture " + path + ".svg", ".png"}, {"save run " + path + ".png", ".h5"}}},
+      {"save.folder", {{"save.folder /proc/nowhere/a", "/proc/nowhere"}}},
       {"figure", {{"figure banana", "not known"}, {"figure map " + path + ".xlsx", ".pdf"}}},
       {"figure.screen", {{"figure.screen map " + path + ".xlsx", ".pdf"}}},
       {"figure.save", {{"figure.save " + path + ".xlsx", ".pdf"}}},

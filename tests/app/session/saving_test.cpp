@@ -77,7 +77,10 @@ CATCH_TEST_CASE("saving: what a person asks for replaces nothing unasked, is tol
   {
     SessionBench bench(config.path());
     bench->run_line("save session " + quote_word(session));
-    CATCH_CHECK(bench.state().unseen_warnings == 1);  // nothing is open
+    CATCH_CHECK(bench.state().unseen_errors == 1);  // nothing is open
+    CATCH_REQUIRE(bench.state().toast.has_value());
+    CATCH_CHECK(bench.state().toast->title == "Save…");
+    CATCH_CHECK(bench.state().toast->failure == bench.state().messages.back().text);
     CATCH_CHECK_FALSE(std::filesystem::exists(session));
     bench.demo("bytes/diff_v2");
     bench.run("run");
@@ -93,6 +96,15 @@ CATCH_TEST_CASE("saving: what a person asks for replaces nothing unasked, is tol
     CATCH_CHECK((bench.state().toast->title == "Session saved" && bench.state().toast->path == session));
     bench->run_line("toast.close");
     CATCH_CHECK_FALSE(bench.state().toast.has_value());
+
+    // A folder that is not there is made when that is asked for, with those above it.
+    bench->run_line("save.folder " + quote_word((folder.path() / "new one/inner").string()));
+    CATCH_CHECK(std::filesystem::is_directory(folder.path() / "new one/inner"));
+    bench->run_line("save.folder " + quote_word(session + "/below a file"));
+    CATCH_REQUIRE(bench.state().toast.has_value());
+    CATCH_CHECK(bench.state().toast->failure.starts_with("the folder cannot be made: "));
+    CATCH_CHECK(bench.state().toast->failure.find("my session.headroom/below a file") != std::string::npos);
+    bench->run_line("toast.close");
 
     // A file that is there: the panel asks, and the file stays as it is until it was answered.
     folder.write("my session.headroom", "something else");
