@@ -34,7 +34,8 @@ struct Theme {
 namespace measure {
 inline constexpr float kMenu = 28, kToolBar = 40, kControl = 24, kPanelControl = 22, kPanelTitle = 30, kPadding = 12,
                        kStatusBar = 24, kTableRow = 18, kFullTableRow = 20, kTokenLine = 21, kRadius = 4, kGap = 8,
-                       kGroupGap = 14, kTitleToPlot = 17;
+                       kGroupGap = 14, kTitleToPlot = 17, kComboLeft = 8,
+                       kComboRight = 22;  // beside the text of a combo; its triangle is at the right
 }
 
 }  // namespace headroom

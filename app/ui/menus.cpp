@@ -203,8 +203,8 @@ void Ui::combo(std::string_view name, Rect area, std::string_view title, std::st
   const bool open = menu_open(wid);
   painter.fill_rect(area, i.hovered || open ? theme.hover : theme.raised, measure::kRadius);
   const float y = area.centre_y();
-  float x = area.x0 + 8.0f;
-  const float right = area.x1 - 22.0f;
+  float x = area.x0 + measure::kComboLeft;
+  const float right = area.x1 - measure::kComboRight;
   if (!title.empty()) {
     const TextStyle style = theme.body(theme.text3);
     const float w = width(title, style);

@@ -116,10 +116,8 @@ std::vector<std::string> palette_completions(const CommandTable& table, const St
   };
   // All that is typed may be one path: quotation marks come with what completes it.
   const std::string start = command->name + " ";
-  if (!quoted && before.size() > start.size()) {
-    const std::vector<std::string> first = command->arguments.next({});
-    if (std::ranges::find(first, "PATH") != first.end()) complete(start, query.substr(start.size()));
-  }
+  if (!quoted && before.size() > start.size() && command->arguments.begins_with_path())
+    complete(start, query.substr(start.size()));
   const auto words = split_command_line(before);
   if (!words) return out;
   for (const std::string& choice : command->arguments.next(std::span(*words).subspan(1))) {

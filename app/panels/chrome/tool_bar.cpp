@@ -265,6 +265,23 @@ void draw_progress(PanelContext& context, const RunEntry& run, float x, float ri
   draw_parts(ui, x, right, y, parts);
 }
 
+// Device and type, or the device alone where both find no room; `next` gives the area of a width.
+template <typename Next>
+void draw_device_combo(PanelContext& context, float window, const Next& next) {
+  Ui& ui = context.ui;
+  const Settings& settings = context.state.settings;
+  const std::string device = device_text(settings.device), both = device + " · " + dtype_text(settings.dtype);
+  const auto needed = [&](const std::string& text) {
+    return std::ceil(ui.width(text, context.theme().body(context.theme().text))) + measure::kComboLeft +
+           measure::kComboRight;
+  };
+  const float width = std::max(sized(window, 104, 116), needed(device));
+  const Rect area = next(width);
+  const bool fits = needed(both) <= width;
+  ui.combo("device", area, "", fits ? both : device, [&] { return device_items(context); });
+  if (!fits) ui.tooltip(area, both);
+}
+
 }  // namespace
 
 void draw_tool_bar(PanelContext& context, Rect frame) {
@@ -294,9 +311,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   if (training) {
     ui.combo("training", next(sized(window, 226, 230)), "training", training_title(state),
              [&] { return training_items(context); });
-    ui.combo("device", next(sized(window, 104, 116)), "",
-             device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
-             [&] { return device_items(context); });
+    draw_device_combo(context, window, next);
   } else if (compare) {
     ui.combo("a", next(sized(window, 140, 164)), "A", run->name,
              [&] { return run_items(context, "show", state.view.run); });
@@ -313,15 +328,13 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     const float least = sized(window, 176, 196), spare = std::max(0.0f, std::min(120.0f, 0.25f * (window - 1100.0f)));
     const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) +
                                    ui.width(shown_text(name), theme.body(theme.text))) +
-                         39.0f;
+                         measure::kComboLeft + measure::kComboRight + 9.0f;
     const bool corpus = run != nullptr && run->corpus;
     ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), corpus ? "corpus" : "checkpoint", name,
              [&] { return checkpoint_items(context); });
     if (!corpus)
       ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
-    ui.combo("device", next(sized(window, 104, 116)), "",
-             device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
-             [&] { return device_items(context); });
+    draw_device_combo(context, window, next);
   }
   const bool small = window < 700.0f;
   if (busy != nullptr) {

@@ -78,13 +78,13 @@ void draw_pair_cross(PanelContext& context, const MapLayout& layout, const MapMa
 }
 
 void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, std::span<const CaptionLine> lines) {
-  for (std::size_t count = lines.size(); count > 0; --count) {
+  for (std::size_t count = std::min(lines.size(), kCaptionLines); count > 0; --count) {
     const float most = 0.62f * layout.map.width();
     float width = 0.0f;
     for (std::size_t i = 0; i < count; ++i)
       width = std::max(width, std::min(most, context.ui.width(lines[i].text, lines[i].style)));
     const Rect corner = masked_corner(layout, causal, width, kCaptionLine * static_cast<float>(count));
-    if (corner.empty() || width < 8.0f) continue;
+    if (corner.empty() || width < kCaptionLeast) continue;
     // A ground of its own, as far as the map's corner: the crosshair stops there.
     context.painter().fill_rect({corner.x0 - 5.0f, layout.map.y0, layout.map.x1, corner.y1 + 3.0f},
                                 context.theme().empty);

@@ -26,7 +26,7 @@ std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_v
                                   std::optional<MapLayout::Cell> cell);
 void draw_pair_cross(PanelContext& context, const MapLayout& layout, const MapMarks& marks);
 
-// Lines at the right edge of the masked corner, as many as find room there.
+// Lines at the right edge of the masked corner, as many as find room there, at most kCaptionLines.
 struct CaptionLine {
   std::string text;
   TextStyle style;

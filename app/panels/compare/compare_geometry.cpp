@@ -209,4 +209,11 @@ Rect masked_corner(const MapLayout& layout, bool causal, float width, float heig
   return layout.key_at(corner.x0 - 6.0f) >= layout.query_at(corner.y1 + 4.0f) + 1.0 ? corner : Rect{};
 }
 
+Rect caption_band(const MapLayout& layout, bool causal) {
+  if (masked_corner(layout, causal, kCaptionLeast, kCaptionLine).empty()) return {};
+  Rect band = layout.map;
+  band.y1 = std::min(band.y1, band.y0 + kCaptionLine * static_cast<float>(kCaptionLines) + 9.0f);
+  return band;
+}
+
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // of plain values in logical pixels; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "app/panels/map/map_geometry.h"
@@ -55,7 +56,10 @@ struct PairLayout {
 // The masked upper right corner of a causal map where nothing is drawn; empty if the window shows no such corner of
 // this size.
 [[nodiscard]] Rect masked_corner(const MapLayout& layout, bool causal, float width, float height);
-// Captions stand there: lines of this height, at most four, with a ground of their own.
-inline constexpr float kCaptionLine = 16.0f, kCaptionHeight = 4.0f * kCaptionLine + 9.0f;
+// Captions stand there, at most so many lines of this height and least width, with a ground of their own.
+inline constexpr std::size_t kCaptionLines = 4;
+inline constexpr float kCaptionLine = 16.0f, kCaptionLeast = 8.0f;
+// As far down as captions may reach, over the map's whole width; empty where the map has no room for one.
+[[nodiscard]] Rect caption_band(const MapLayout& layout, bool causal);
 
 }  // namespace headroom

@@ -133,8 +133,7 @@ FigureProgress draw_pair_map(PanelContext& context, CompareCache& memory, const 
   MapFigure figure{&pair.a, pair.range.scale, FigureSlot::A};
   if (which == PairMap::B) figure = {&pair.b, pair.range.scale, FigureSlot::B};
   if (which == PairMap::Difference) figure = {&pair.b, pair.difference.scale, FigureSlot::Difference, &pair.a, &memory};
-  figure.avoid = layout.map;
-  figure.avoid.y1 = layout.map.y0 + kCaptionHeight;
+  figure.avoid = caption_band(layout, pair.a.causal || pair.b.causal);
   return draw_map_figure(context, layout, figure);
 }
 

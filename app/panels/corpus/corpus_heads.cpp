@@ -248,7 +248,7 @@ void draw_heads_bar(PanelContext& context, const CorpusView& view, Rect row) {
   x += ui.label_at(x, y,
                    std::to_string(counts.above) + " above " + level + " · " + std::to_string(counts.below) + " below",
                    theme.body(theme.text2), row.x1 - x) +
-       8.0f;
+       ui.width(" ", theme.body(theme.text2));
   if (row.x1 - x > 60.0f)
     ui.label_at(x, y, "· " + std::to_string(counts.cross) + " cross",
                 theme.body(counts.cross > 0 ? theme.warn : theme.text2), row.x1 - x);

@@ -46,6 +46,7 @@ CATCH_TEST_CASE("tool bar: what its buttons are called is whole at every width")
       }
       bench.frame();
       CATCH_CHECK(bench.shows(compares ? "Run B" : "Run"));
+      if (!compares) CATCH_CHECK(bench.shows(width < 1024.0f ? "CPU" : "CPU · fp32"));
       CATCH_CHECK(bench.wrong().empty());
     }
 }

@@ -368,6 +368,23 @@ CATCH_TEST_CASE("compare geometry: parts lie inside the panel, maps apart from e
           }
 }
 
+CATCH_TEST_CASE("compare geometry: a band is kept free for captions where one can stand", "[compare]") {
+  const MapLayout whole = linked_map({100, 100, 500, 500}, {}, 512, 1.0);
+  const Rect band = caption_band(whole, true);
+  CATCH_CHECK(band.x0 == whole.map.x0);
+  CATCH_CHECK(band.x1 == whole.map.x1);
+  CATCH_CHECK(band.y0 == whole.map.y0);
+  for (std::size_t lines = 1; lines <= kCaptionLines; ++lines) {
+    const Rect corner = masked_corner(whole, true, 120.0f, kCaptionLine * static_cast<float>(lines));
+    CATCH_REQUIRE_FALSE(corner.empty());
+    CATCH_CHECK(corner.y1 + 3.0f <= band.y1);
+  }
+  CATCH_CHECK(caption_band(whole, false).empty());  // every cell is drawn
+  // Far below the diagonal the corner shows cells as well.
+  CATCH_CHECK(caption_band(linked_map({100, 100, 500, 500}, {400, 500, 0, 100}, 512, 1.0), true).empty());
+  CATCH_CHECK(caption_band(linked_map({100, 100, 500, 110}, {}, 512, 1.0), true).empty());
+}
+
 CATCH_TEST_CASE("compare geometry: a linked zoom keeps its shape and the place under the pointer", "[compare]") {
   MapLayout layout = linked_map({100, 100, 500, 500}, {}, 512, 1.0);
   CATCH_CHECK(layout.map.width() <= 400.0f);

@@ -23,6 +23,7 @@
 #include "app/session/session.h"
 #include "tests/core/maps/live_maps.h"
 #include "tests/support/catch.h"
+#include "tests/support/without_tiles.h"
 
 namespace headroom::test {
 
@@ -193,14 +194,8 @@ class MapBench {
     return *painter;
   }
 
-  // As the first frames of a map find it: not one tile is there.
   const RecordingPainter& draw_without_tiles() {
-    auto kept = std::exchange(tiles, nullptr);
-    for (int i = 0; i < 2; ++i) {  // the pointer belongs to what was drawn in the frame before
-      tiles = std::make_unique<TileStore>(std::size_t{256} << 20, 1, [] {});
-      draw();
-    }
-    tiles = std::move(kept);
+    without_tiles(tiles, [this] { draw(); });
     return *painter;
   }
 
