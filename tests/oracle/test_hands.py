@@ -196,12 +196,32 @@ def test_a_right_click_on_the_head_panel_copies_its_rows(sits):
 def test_a_path_is_typed_into_the_open_panel_at_once(sits):
     person = sits(DEMO / "bytes" / "softmax")
     person.keys("ctrl+shift+o")
-    person.types(str(DEMO / "bytes" / "diff_v2"))  # a model folder: it opens, and is not entered
+    person.types(str(DEMO / "by"))  # the list follows, and Tab completes what it shows
+    person.keys("Tab")
+    person.types("diff_v2")  # a model folder: it opens, and is not entered
     person.keys("Return")
     person.settle()
     facts = person.leaves()
     assert (facts["overlay"], facts["errors"], facts["run.status"]) == ("0", "0", "done"), facts
     assert "diff_v2" in facts["run.name"], facts["run.name"]
+
+
+def test_what_cannot_be_done_is_said_and_a_folder_to_save_into_is_made(sits, tmp_path):
+    person = sits(DEMO / "bytes" / "diff_v2")
+    person.resizes(1440, 900)
+    person.commands("prompt-file nowhere.txt")
+    person.keys("ctrl+s", "ctrl+a")
+    person.types(f"{tmp_path}/the paper/figures/first")
+    person.keys("Return")  # there is no such folder
+    assert not (tmp_path / "the paper").exists()
+    person.clicks(887, 716)  # "Make the folder"
+    person.settle()
+    assert (tmp_path / "the paper" / "figures").is_dir()
+    person.keys("Return")
+    person.settle()
+    facts = person.leaves()
+    assert (tmp_path / "the paper" / "figures" / "first.png").stat().st_size > 10_000
+    assert (facts["errors"], facts["unseen_errors"], facts["warnings"]) == ("0", "1", "0"), facts
 
 
 def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
