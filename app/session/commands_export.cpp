@@ -209,9 +209,11 @@ void add_export_commands(CommandTable& table) {
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
-  for (const char* form : {"csv", "tsv", "latex", "markdown"})
+  const std::pair<const char*, const char*> forms[] = {
+      {"csv", "CSV"}, {"tsv", "TSV"}, {"latex", "LaTeX"}, {"markdown", "Markdown"}};
+  for (const auto& [form, name] : forms)
     table.add_entry(
-        {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
+        {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + name, "Export", ""});
   add_saving(table, "heads.save", "[PATH]", SaveKind::Table, "Save the table of heads…", needs_data);
   table.add_entry({"heads.save", "Save the table of heads…", "Export", ""});
   add_saving(table, "session.save", "[PATH]", SaveKind::Session, "Save the session: what is open and looked at…",

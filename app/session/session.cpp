@@ -60,10 +60,12 @@ void Session::run_line(std::string_view line) {
   by_person_ = false;
   if (result) return;
   // Said where a person looks, too, and not only counted.
-  const std::string failure = describe(result.error());
-  inbox_.message(MessageLevel::Error, failure);
+  const std::string refusal = commands_.disabled_reason(state_, line);
+  const std::string why = refusal.empty() ? describe(result.error()) : refusal;
+  inbox_.message(refusal.empty() ? MessageLevel::Error : MessageLevel::Warning, describe(result.error()));
   const Command* command = commands_.find(line.substr(0, line.find(' ')));
-  state_.toast = Toast{inbox_.next_id(), command ? command->title : std::string(line), "", failure};
+  state_.toast =
+      Toast{inbox_.next_id(), command ? command->title : std::string(line), "", why, /*refused=*/!refusal.empty()};
 }
 
 bool Session::update(double now_s) {

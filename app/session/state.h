@@ -337,6 +337,7 @@ struct Toast {
   std::string title;         // "Picture saved", or what was to be done
   std::string path;          // of what was saved
   std::string failure = {};  // why it was not done
+  bool refused = false;      // since it cannot be done now: nothing failed
 };
 
 struct RecentFile {

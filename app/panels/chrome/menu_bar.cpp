@@ -12,6 +12,7 @@
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
+#include "core/base/capitals.h"
 
 namespace headroom {
 namespace {
@@ -168,19 +169,27 @@ std::vector<MenuItem> compare_menu(const PanelContext& c) {
   return items;
 }
 
+// What is saved, with "Save…" first, then figures, then what is copied.
 std::vector<MenuItem> export_menu(const PanelContext& c) {
-  constexpr std::string_view kPicture = "export.panel ", kPlot = "figure.screen ";
-  std::vector<MenuItem> items, pictures, plots;
+  constexpr std::string_view kPicture = "export.panel ", kPlot = "figure.screen ", kCopy = "Copy ";
+  std::vector<MenuItem> items{command_item(c, "save")}, of_subjects, figures, copies, pictures, plots;
   for (const CommandEntry& entry : c.commands.entries()) {
     if (entry.line.starts_with(kPicture))
       pictures.push_back(command_item(c, entry.line, entry.line.substr(kPicture.size()) + "…"));
     else if (entry.line.starts_with(kPlot))
       plots.push_back(command_item(c, entry.line, entry.line.substr(kPlot.size()) + "…"));
-    else if (entry.group == "Export")
-      items.push_back(command_item(c, entry.line));
+    else if (entry.group == "Export" && entry.title.starts_with(kCopy))
+      copies.push_back(command_item(c, entry.line, capitalised(entry.title.substr(kCopy.size()))));
+    else if (entry.group == "Export" && entry.line.starts_with("figure"))
+      figures.push_back(command_item(c, entry.line, {}, figures.empty()));
+    else if (entry.group == "Export" && entry.line != "save")
+      (entry.title.find(": ") == std::string::npos ? items : of_subjects).push_back(command_item(c, entry.line));
   }
-  items.push_back(submenu("Figure of a panel, as on the screen", std::move(plots), true));
   items.push_back(submenu("Picture of a panel", std::move(pictures)));
+  items.insert(items.end(), of_subjects.begin(), of_subjects.end());
+  items.insert(items.end(), figures.begin(), figures.end());
+  items.push_back(submenu("Figure of a panel, as on the screen", std::move(plots)));
+  items.push_back(submenu("Copy", std::move(copies), true));
   return items;
 }
 

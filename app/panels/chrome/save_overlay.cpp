@@ -391,9 +391,12 @@ void draw_toast(PanelContext& context, Rect window) {
   painter.begin_panel("toast", frame);
   painter.fill_rect(frame, theme.raised, measure::kRadius);
   painter.stroke_rect(frame, theme.line, 1.0f, measure::kRadius);
-  const Color color = failed ? theme.err : theme.ok;
+  const Color color = toast.refused ? theme.warn : failed ? theme.err : theme.ok;
   painter.fill_rect({frame.x0, frame.y0, frame.x0 + 3.0f, frame.y1}, color);
-  ui.icon(failed ? Icon::Error : Icon::Check, {frame.x0 + 20.0f, frame.y0 + 17.0f}, 12.0f, color);
+  ui.icon(toast.refused ? Icon::Warning
+          : failed      ? Icon::Error
+                        : Icon::Check,
+          {frame.x0 + 20.0f, frame.y0 + 17.0f}, 12.0f, color);
   float right = frame.x1 - 32.0f;
   ui.icon_button(Rect::sized(frame.x1 - 26.0f, frame.y0 + 7.0f, 20.0f, 20.0f), Icon::Close, "toast.close", "Close");
   const float baseline = frame.y0 + 21.0f;
