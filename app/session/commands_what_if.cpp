@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,14 @@ std::string base_reason(const State& state) {
   return needs_head(state);
 }
 
-// Why a change does not fit the selected head, in the words of apply_what_ifs().
+// Of apply_what_ifs(), without the sentence that names the change: it stands beside it.
+std::string short_reason(const std::string& reason) {
+  constexpr std::string_view kBefore = "cannot be applied: ";
+  const std::size_t at = reason.find(kBefore);
+  return at == std::string::npos ? reason : reason.substr(at + kBefore.size());
+}
+
+// Why a change does not fit the selected head.
 std::string change_reason(const State& state, const Arguments& arguments) {
   if (std::string reason = base_reason(state); !reason.empty()) return reason;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -30,7 +38,7 @@ std::string change_reason(const State& state, const Arguments& arguments) {
       what_if->head.reset();
     }
     const auto applied = apply_what_ifs(state.find_model(state.shown()->model)->model->spec, {*what_if});
-    if (!applied) return applied.error().message;
+    if (!applied) return short_reason(applied.error().message);
   }
   return "";
 }

@@ -29,12 +29,6 @@ RunTitles run_titles(const RunEntry& a, const RunEntry& b, const LayerSnapshot* 
   return titles;
 }
 
-std::string short_reason(std::string_view reason) {
-  constexpr std::string_view kBefore = "cannot be applied: ";
-  const std::size_t at = reason.find(kBefore);
-  return std::string(at == std::string_view::npos ? reason : reason.substr(at + kBefore.size()));
-}
-
 std::string delta_text(double value, int decimals) {
   std::string text = signed_text(value, decimals);
   const std::size_t zero = text.find("0.");

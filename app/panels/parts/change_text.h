@@ -18,8 +18,6 @@ struct RunTitles {
 };
 [[nodiscard]] RunTitles run_titles(const RunEntry& a, const RunEntry& b, const LayerSnapshot* layer_a,
                                    const LayerSnapshot* layer_b);
-// Why a change does not fit, without the sentence that names it.
-[[nodiscard]] std::string short_reason(std::string_view reason);
 
 // "+.305", "−.05", "0" on bars: no leading zero.
 [[nodiscard]] std::string delta_text(double value, int decimals);

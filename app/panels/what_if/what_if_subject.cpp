@@ -162,8 +162,7 @@ std::vector<OfferedChange> offered_changes(const PanelContext& context, CompareC
   add("gate off", "gate=off", "g = 1");
   add("head off", "head=off", "its output is 0");
   for (OfferedChange& offer : offers)
-    if (!offer.change.empty())
-      offer.reason = short_reason(memory.reason(context.commands, state, "what-if " + offer.change));
+    if (!offer.change.empty()) offer.reason = memory.reason(context.commands, state, "what-if " + offer.change);
   // What does not fit comes last, in the same order.
   std::ranges::stable_partition(offers, [](const OfferedChange& offer) { return offer.reason.empty(); });
   return offers;

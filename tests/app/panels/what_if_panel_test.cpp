@@ -323,9 +323,6 @@ CATCH_TEST_CASE("what-if text: changes, scopes, runs and differences in words", 
   CATCH_CHECK(split_scope("L3:hide-key=0:1").change == "hide-key=0:1");
   CATCH_CHECK(scope_title("L17") == "layer 17");
   CATCH_CHECK(scope_title("") == "model");
-  CATCH_CHECK(short_reason("the what-if 'L0:gate=off' cannot be applied: the head has no gate") ==
-              "the head has no gate");
-  CATCH_CHECK(short_reason("run first") == "run first");
   CATCH_CHECK(delta_text(0.305, 3) == "+.305");
   CATCH_CHECK(delta_text(-0.05, 2) == "−.05");
   CATCH_CHECK(delta_text(0.001, 2) == "0");

@@ -212,6 +212,18 @@ CATCH_TEST_CASE("Undo and redo go through views, and zooming in a row is one ste
   CATCH_CHECK(bench.refusal("redo").find("nothing to redo") != std::string::npos);
 }
 
+CATCH_TEST_CASE("Why a change does not fit is said without the change, which stands beside it", "[session]") {
+  SessionBench bench;
+  bench.demo("bytes/softmax");
+  const auto reason = [&](const char* line) { return bench->commands().disabled_reason(bench.state(), line); };
+  bench.run("run");
+  bench.run("select L1.H0");
+  CATCH_CHECK(reason("what-if lambda=0") == "the head has no second map");
+  CATCH_CHECK(reason("what-if norm=off") == "the head has no norm");
+  CATCH_CHECK(reason("what-if window=8") == "for a layer or the model");
+  CATCH_CHECK(reason("what-if head=off").empty());
+}
+
 CATCH_TEST_CASE("What a run warns of is a warning, and counts until the messages are looked at", "[session]") {
   SessionBench bench;
   bench.demo("bytes/softmax");
