@@ -29,7 +29,7 @@ WITHOUT_EXPECTATION = {"quit"}
 # Of checkpoints that these files write; their scripts stand there.
 ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py",
              "copy.path": "../app/panels/save_overlay_test.cpp", "toast.close": "../app/session/saving_test.cpp",
-             "session.last": "test_hands.py", "prompt.browse": "../app/panels/prompt_overlay_test.cpp",
+             "save.folder": "../app/session/saving_test.cpp", "session.last": "test_hands.py", "prompt.browse": "../app/panels/prompt_overlay_test.cpp",
              "corpus.stop": "../app/session/corpora_test.cpp", "corpus.go-on": "../app/session/corpora_test.cpp",
              "corpus.merge": "../app/session/corpora_test.cpp"}
 
