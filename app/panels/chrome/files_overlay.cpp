@@ -14,6 +14,7 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/chrome/file_rows.h"
 #include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/path_entry.h"
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/session/folder_reader.h"
@@ -39,20 +40,6 @@ std::string start_folder(const State& state) {
   return home.empty() ? "/" : home;
 }
 
-// Where a typed path leads: its folder, and what a name in it begins with. Without a folder it is of the one that is
-// listed.
-struct TypedPath {
-  std::string folder, name;
-};
-TypedPath typed_path(std::string_view text, const std::string& listed) {
-  std::string full = expand_home(text);
-  if (!full.starts_with('/')) full = (fs::path(listed) / full).string();
-  const std::size_t slash = full.rfind('/');
-  std::string folder = fs::path(full.substr(0, std::max<std::size_t>(slash, 1))).lexically_normal().string();
-  if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  return {std::move(folder), full.substr(slash + 1)};
-}
-
 }  // namespace
 
 void draw_files(PanelContext& context, Rect window) {
@@ -61,7 +48,6 @@ void draw_files(PanelContext& context, Rect window) {
   const Theme& theme = context.theme();
   const State& state = context.state;
   std::string& folder = ui.kept_text("folder");
-  std::string& path = ui.kept_text("path");
   std::string& typed = ui.kept_text("typed");
   double& typed_at = ui.kept_number("typed at", -10.0);
   double& hidden = ui.kept_number("hidden");
@@ -70,16 +56,12 @@ void draw_files(PanelContext& context, Rect window) {
   std::string& submitted =
       ui.kept_text("submitted");             // a typed path of which it is not known yet whether it is a folder
   std::string& left = ui.kept_text("left");  // the folder that it was typed in
-  // While a path is typed the list follows: the folder that the text leads to, until it is listed, and what the name
-  // that is selected then begins with; the text that Tab makes of it.
-  std::string& ahead = ui.kept_text("ahead");
-  std::string& beginning = ui.kept_text("beginning");
-  std::string& completed = ui.kept_text("completed");
   double& asked_at = ui.kept_number("asked at", -1.0);
+  PathEntry path(context, folder, selected);
   if (ui.appeared("files")) {
     folder = start_folder(state);
-    path = short_path(folder);
-    for (std::string* of_typing : {&submitted, &ahead, &beginning, &completed}) of_typing->clear();
+    path.forget();
+    submitted.clear();
     if (context.folders) context.folders->forget();
   }
   const std::string folder_before = folder;
@@ -120,39 +102,10 @@ void draw_files(PanelContext& context, Rect window) {
     folder = parent_of(folder);
   }
   bar.cut_left(8.0f);
-  TextFieldOptions options;
-  options.mono = true;
-  options.hint = "a path";
-  // A path that is typed goes to its field at once; other letters find names in the list.
-  options.focus =
-      !ui.wants_text() && !ui.input.text.empty() && (ui.input.text.front() == '/' || ui.input.text.front() == '~');
-  if (options.focus) path.clear();
-  options.keeps_tab = !completed.empty();
-  const TextFieldResult entered = ui.text_field("path", bar, path, options);
-  const bool typing = entered.caret != std::string::npos;
-  bool led = entered.changed;
-  if (typing && !completed.empty() && ui.key(Key::Tab)) path = completed, led = true;
-  if (led) {
-    TypedPath to = typed_path(path, folder);
-    if (to.name.empty()) selected = 0.0;
-    ahead = std::move(to.folder), beginning = std::move(to.name);
-  }
-  bool follows = false;
-  if (ahead == folder) ahead.clear();
-  if (!ahead.empty()) {
-    if (const auto there = listing_of(context, ahead, hidden != 0.0)) {
-      follows = !there->error;
-      if (follows) folder = ahead, selected = 0.0;
-      ahead.clear();
-    }
-  }
+  path.draw(bar, hidden != 0.0);
   const auto open_typed = [&] {
-    const TypedPath to = typed_path(path, folder);
-    if (path.empty()) return;
-    left = folder;
-    folder = submitted = to.name.empty() ? to.folder : (fs::path(to.folder) / to.name).lexically_normal().string();
-    follows = false;
-    ahead.clear(), beginning.clear();
+    const std::string whole = path.take();
+    if (!whole.empty()) left = folder, folder = submitted = whole;
   };
 
   if (box.width() >= 560.0f) {
@@ -177,11 +130,8 @@ void draw_files(PanelContext& context, Rect window) {
     asked_at = -1.0;
   }
   const std::vector<FileItem>& items = listing->list.items;
-  if (!beginning.empty() && ahead.empty() && !reading) {
-    selected = std::max(0, find_typed(items, beginning, 0));
-    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
-    beginning.clear();
-  }
+  const double before = selected;
+  if (!reading) path.select(items);
   if (!wanted.empty() && !reading) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == wanted) selected = static_cast<double>(i);
@@ -190,10 +140,9 @@ void draw_files(PanelContext& context, Rect window) {
     wanted.clear();
   }
   const auto last = static_cast<double>(items.empty() ? 0 : items.size() - 1);
-  const double before = selected;
   const bool keys = !ui.wants_text();
-  if (typing && ui.key(Key::Down)) selected += 1.0;
-  if (typing && ui.key(Key::Up)) selected -= 1.0;
+  const double by_arrow = !path.typing() ? 0.0 : ui.key(Key::Down) ? 1.0 : ui.key(Key::Up) ? -1.0 : 0.0;
+  selected += by_arrow;
   const auto page = std::max(1.0, std::floor(static_cast<double>(area.height() / kFileRow)) - 1.0);
   bool open = false, enter = false, up = false;
   if (keys) {
@@ -215,28 +164,13 @@ void draw_files(PanelContext& context, Rect window) {
     }
   }
   selected = std::clamp(selected, 0.0, last);
-  if (typing && selected != before && !items.empty())
-    path = short_path((fs::path(folder) / items[static_cast<std::size_t>(selected)].name).string());
-  if (selected != before)
+  if (by_arrow != 0.0 && !items.empty()) path.say(items[static_cast<std::size_t>(selected)]);
+  if (selected != before || path.follows())
     ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
 
-  // A text that no name of the list begins with: what is opened is it, not what is selected.
-  const TypedPath to = typed_path(path, folder);
-  const auto leads_to = [&](const FileItem& one) {
-    return path == short_path(folder) || (to.folder == folder && begins_with(one.name, to.name));
-  };
-  const bool stray = !(items.empty() ? path == short_path(folder) || (to.folder == folder && to.name.empty())
-                                     : leads_to(items[static_cast<std::size_t>(selected)]));
-  completed.clear();
-  if (typing && !stray && !items.empty() && path != short_path(folder)) {
-    const FileItem& one = items[static_cast<std::size_t>(selected)];
-    std::string whole = short_path((fs::path(folder) / one.name).string()) + (one.folder() ? "/" : "");
-    if (whole != path) completed = std::move(whole);
-  }
-  if (entered.submitted) {
-    const bool chosen = !stray && !items.empty() && !to.name.empty() && path != short_path(folder) &&
-                        std::ranges::find(items, to.name, &FileItem::name) == items.end();
-    if (chosen)
+  const bool stray = path.is_stray(items);  // what is opened is what is typed, not what is selected
+  if (path.submitted()) {
+    if (!stray && path.means_selected(items))
       open = true;
     else
       open_typed();
@@ -252,7 +186,7 @@ void draw_files(PanelContext& context, Rect window) {
     const Interaction hit = ui.interact(items[i].name, row);
     draw_file_row(ui, row, items[i], static_cast<double>(i) == selected && !stray, hit.hovered,
                   takes(items[i]) || items[i].folder(), now);
-    if (hit.pressed) selected = static_cast<double>(i), path = short_path(folder);
+    if (hit.pressed) selected = static_cast<double>(i), path.at_folder();
     if (hit.double_clicked) open = true;
   }
   if (reading) {
@@ -318,8 +252,8 @@ void draw_files(PanelContext& context, Rect window) {
     wanted = fs::path(folder).filename().string();
     folder = parent_of(folder);
   }
-  if (folder != folder_before && !follows) {
-    path = short_path(folder);
+  if (folder != folder_before && !path.follows()) {
+    path.at_folder();
     selected = 0.0;
     typed.clear();
     ui.scroll_to("list", 0.0f, kFileRow);
