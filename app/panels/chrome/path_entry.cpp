@@ -11,9 +11,9 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string path_of(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
+std::string path_of(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).string();
+}
 
 }  // namespace
 
@@ -39,7 +39,8 @@ PathEntry::Place PathEntry::place() const {
   std::string full = expand_home(text_);
   if (!full.starts_with('/')) full = path_of(folder_, full);
   const std::size_t slash = full.rfind('/');
-  std::string folder = fs::path(full.substr(0, std::max<std::size_t>(slash, 1))).lexically_normal().string();
+  std::string folder =
+      std::filesystem::path(full.substr(0, std::max<std::size_t>(slash, 1))).lexically_normal().string();
   if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   return {std::move(folder), full.substr(slash + 1)};
 }
@@ -108,7 +109,7 @@ std::string PathEntry::take() {
   const Place to = place();
   follows_ = false;
   ahead_.clear(), beginning_.clear();
-  return to.name.empty() ? to.folder : fs::path(path_of(to.folder, to.name)).lexically_normal().string();
+  return to.name.empty() ? to.folder : std::filesystem::path(path_of(to.folder, to.name)).lexically_normal().string();
 }
 
 }  // namespace headroom
