@@ -201,6 +201,30 @@ CATCH_TEST_CASE("menu bar: a command that needs a text opens the palette with it
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"palette zoom"});
 }
 
+CATCH_TEST_CASE("menu bar: Export begins with what is saved, copies are one item") {
+  PanelBench bench = menu_bar();
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.click(bench.place("Export"));
+  bench.frame();
+  const float first = bench.place("Save…").y;
+  for (const char* later : {"Save the run", "Picture of a panel", "Lasso:", "Figure for a paper", "Copy"}) {
+    CATCH_INFO(later);
+    CATCH_CHECK(bench.place(later).y > first);
+  }
+  CATCH_CHECK_FALSE(bench.shows("as CSV"));
+}
+
+CATCH_TEST_CASE("tool bar: a prompt from a file is chosen in the chooser") {
+  PanelBench bench = tool_bar();
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.click(bench.place("GPL-3, 4 tokens"));
+  bench.frame();
+  bench.click(bench.place("From a text file"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"prompt.browse"});
+}
+
 CATCH_TEST_CASE("menu bar: what is saved asks for its file in the save panel") {
   PanelBench bench = menu_bar();
   bench.frame();
