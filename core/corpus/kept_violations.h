@@ -22,7 +22,7 @@ class KeptViolations {
   std::vector<std::string> sentences_;
 };
 
-// "subject: …" of each; "sequence 3: …".
+// Each with what it is of before it: "subject: …", and "sequence 3: …".
 [[nodiscard]] std::vector<std::string> named_violations(const std::string& subject,
                                                         const std::vector<std::string>& violations);
 [[nodiscard]] std::vector<std::string> of_sequence(std::int64_t sequence, const std::vector<std::string>& violations);

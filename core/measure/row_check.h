@@ -20,8 +20,8 @@ class RowCheck {
   explicit RowCheck(double tolerance) : tolerance_(tolerance) {}
 
   // Rows [row, row + rows) of the first or second map of a head (component 0, 1), or of its net map (−1), [rows, keys].
-  // Maps come before the net map of the same rows. Rows that are not finite are counted, not checked: what is wrong
-  // with them is said by the layer that they begin at.
+  // Maps come before the net map of the same rows. Rows that are not finite are counted, not checked: check_head()
+  // alone knows whether what they are made of is finite.
   void add(const HeadProgram& program, std::int64_t layer, std::int64_t head, int component, std::int64_t row,
            std::int64_t rows, std::span<const double> weights);
   [[nodiscard]] const SelfCheck& found() const { return check_; }
